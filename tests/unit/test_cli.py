@@ -1,7 +1,6 @@
 """The command line, as people use it."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -15,9 +14,8 @@ from tiny_models import ROOT, ROWS
 
 from polyreward import cli
 from polyreward.cli import pages
-from polyreward.cli.shared import FIRST_PROBLEMS, checkout
+from polyreward.cli.shared import FIRST_PROBLEMS
 from polyreward.ops.environments import STAGES
-from polyreward.scoring.families import source_problems
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.pairs import score_rows
 from polyreward.sources.templates import template_texts
@@ -48,47 +46,12 @@ def score(folder, rows, out) -> int:
     )
 
 
-@pytest.mark.parametrize(
-    ("command", "words"),
-    [
-        (
-            [],
-            [
-                "score",
-                "catalog",
-                "costs",
-                "gpu-check",
-                "plan",
-                "power",
-                "report",
-                "lock",
-                "settings",
-                "envs",
-            ],
-        ),
-        (["score"], ["--out", "--dtype", "--max-length", "--token-budget", "Example: polyreward score"]),
-        (["catalog"], ["check", "update", "--data", "LANGUAGES"]),
-        (["gpu-check"], ["--device"]),
-    ],
-    ids=str,
-)
-def test_help_names_what_there_is(capsys, command, words):
-    assert cli.main([*command, "--help"]) == 0
-    text = capsys.readouterr().out
-    assert [word for word in words if word not in text] == []
-
-
 def test_help_does_not_wait_for_torch():
     script = (
         "import sys; from polyreward.cli import main; main(['score', '--help']); sys.exit('torch' in"
         " sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
-
-
-def test_no_command_is_a_usage_error(capsys):
-    assert cli.main([]) == 2
-    assert "COMMAND" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -129,15 +92,6 @@ def test_plan_takes_overlays_as_snakemake_does(monkeypatch, arguments, targets, 
     assert asked["given"] == (targets, files, ROOT, 80.0)
 
 
-def test_a_shell_can_complete_it():
-    script = "import sys; from polyreward.cli import main; sys.exit(main())"
-    words = {"_POLYREWARD_COMPLETE": "bash_complete", "COMP_WORDS": "polyreward sc", "COMP_CWORD": "1"}
-    ran = subprocess.run(
-        [sys.executable, "-c", script], env={**os.environ, **words}, text=True, capture_output=True
-    )
-    assert ran.stdout.split() == ["plain,score"]
-
-
 def test_score_writes_a_parquet_and_prints_a_table(reward_folder, rows_file, tmp_path, capsys):
     assert score(reward_folder, rows_file, tmp_path / "out.parquet") == 0
     scores = pd.read_parquet(tmp_path / "out.parquet")
@@ -168,15 +122,6 @@ def test_score_takes_a_policy_and_its_reference(tiny_gemma, rows_file, tmp_path,
     assert cli.main([*arguments, "--kind", "implicit"]) == 0
     assert (pd.read_parquet(out)["score_chosen"] == 0).all()
     assert "Margins that batching may turn (n_within_noise): r0, r1, r2" in capsys.readouterr().out
-
-
-def test_score_takes_rows_with_nothing_but_texts(model, tmp_path):
-    (tmp_path / "rows.jsonl").write_text(
-        json.dumps({key: ROWS[0][key] for key in ("prompt", "chosen", "rejected")}) + "\n"
-    )
-    assert score(model, tmp_path / "rows.jsonl", tmp_path / "out.parquet") == 0
-    (row,) = pd.read_parquet(tmp_path / "out.parquet").to_dict("records")
-    assert (row["id"], row["subset"], row["category"]) == ("1", "all", None)
 
 
 @pytest.mark.parametrize(
@@ -255,12 +200,6 @@ def test_a_wrong_model_and_a_bad_file_are_named_together(rows_file, tmp_path, ca
     assert f"{rows_file}:{len(ROWS) + 1}: not JSON" in message
 
 
-@pytest.mark.parametrize("source", ["gpt2", "owner/name", "Qwen/Qwen2.5-7B_x"])
-def test_what_may_be_a_hub_id_is_no_missing_folder(source, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert list(source_problems(source)) == []
-
-
 def test_a_base_model_is_refused_as_a_reward_model(tiny_gemma, rows_file, tmp_path, capsys):
     assert score(tiny_gemma, rows_file, tmp_path / "out.parquet") == 1
     assert "its weights lack score.weight, so it would score at random" in capsys.readouterr().err
@@ -293,12 +232,6 @@ def keep_complete(data, language):
                 path.write_text(yaml.safe_dump(renamed), encoding="utf-8")
 
 
-def test_catalog_check_of_a_complete_catalog_gives_exit_0(data, capsys):
-    keep_complete(data, "es")
-    assert catalog("check", data, "es") == 0
-    assert "es.po: " in capsys.readouterr().out
-
-
 def test_catalog_check_with_a_removed_entry_gives_exit_1_and_names_it(data, capsys):
     keep_complete(data, "es")
     path = data / "catalogs/es.po"
@@ -313,17 +246,6 @@ def test_catalog_check_with_a_removed_entry_gives_exit_1_and_names_it(data, caps
     assert "Why does it get dark so early in {place}" in message
 
 
-def test_catalog_check_names_the_problems_of_every_language(data, capsys):
-    before = (data / "catalogs/ko.po").read_bytes()
-    for language in ("es", "it"):
-        (data / f"catalogs/{language}.po").unlink()
-    assert catalog("check", data, "es", "it", "ko") == 1
-    assert (data / "catalogs/ko.po").read_bytes() == before
-    message = capsys.readouterr().err
-    assert "es.po" in message
-    assert "it.po" in message
-
-
 def test_catalog_update_adds_new_texts_to_every_language(data):
     item = (
         '- {id: new, subset: advice, slots: {}, fills: [{}], prompt: "Brand new?", chosen: "Quite new.",'
@@ -333,11 +255,6 @@ def test_catalog_update_adds_new_texts_to_every_language(data):
     assert catalog("update", data, "es", "it", "ko", "zh") == 1  # the new texts are not translated
     for language in ("es", "it", "ko", "zh"):
         assert "Brand new?" in (data / f"catalogs/{language}.po").read_text(encoding="utf-8"), language
-
-
-def test_catalog_update_of_an_unknown_language_gives_exit_1(data, capsys):
-    assert catalog("update", data, "xq") == 1
-    assert "xq" in capsys.readouterr().err
 
 
 def test_settings_writes_the_schema_and_the_reference(tmp_path, monkeypatch, capsys):
@@ -374,8 +291,3 @@ def test_catalog_works_on_the_checkout_at_hand_and_says_what_it_wrote(data, tmp_
     assert re.search(r"and \d{3,} more; --all lists them", said.err)
     assert cli.main(["catalog", "check", "pt", "--all"]) == 1
     assert len(capsys.readouterr().err.splitlines()) > 500
-
-
-def test_outside_of_a_checkout_it_is_the_one_that_the_package_stands_in(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert checkout() == ROOT

@@ -8,7 +8,6 @@ import subprocess
 import sys
 
 import pytest
-from browser import CHROMIUM, Browser
 from flow import remote
 from support import ROOT, registry
 
@@ -56,24 +55,11 @@ def test_each_artifact_is_on_the_page_with_its_command_and_its_rules(pages):
         assert f"<code>{entry['rule']}</code>" in part, name
 
 
-def test_each_time_is_of_an_artifact_and_none_is_told_twice():
-    import yaml
-
-    took = yaml.safe_load((ROOT / "docs/site/took.yaml").read_text(encoding="utf-8"))
-    named = [name for names in took.values() for name in names]
-    assert len(named) == len(set(named)) and set(named) <= registry().keys()
-
-
 def test_each_rule_stands_on_the_page_of_the_design_with_what_it_does(pages):
     rules, page = rules_of(ROOT), pages["design.html"]
     assert page.count('class="stage"') == len(STAGES)
     for rule in rules.stages:
         assert re.search(rf"<td><code>{rule}(_\w+)?</code></td>\n<td>[A-Z]", page), rule
-
-
-def test_the_benchmark_of_another_style_stands_among_the_tables(pages):
-    shown = pages["reproduce.html"].split('id="benchmark_style-shift"')[1].split("<h3")[0]
-    assert "make results/benchmark_style-shift.csv" in shown and "59 pairs of another style" in shown
 
 
 def test_what_a_table_rests_on_begins_with_the_sources(pages):
@@ -100,14 +86,3 @@ def test_a_link_that_leads_nowhere_fails_and_is_named(tmp_path, link):
     ran = build(tmp_path, tmp_path / "built")
     assert ran.returncode == 1
     assert link.split("#")[-1] in ran.stdout and "not_tested.md" in ran.stdout
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
-def test_pages_ask_for_nothing_say_nothing_and_fit_a_phone(site, pages):
-    with Browser() as browser:
-        for name in pages:
-            if name != "404.html":  # its addresses are those of a server
-                browser.open(site / name, width=390, height=844)
-                assert browser.run("document.documentElement.scrollWidth") <= 390, name
-        assert [address for address in browser.asked if not address.startswith("file:")] == []
-        assert browser.said == []

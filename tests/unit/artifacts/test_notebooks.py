@@ -2,11 +2,9 @@
 fails."""
 
 import json
-import shutil
 
 import jupytext
 import pytest
-from jupytext.cli import jupytext as jupytext_command
 from support import script
 from tiny_models import ROOT
 
@@ -109,24 +107,6 @@ def test_neither_file_is_written_where_one_cannot_be(tmp_path):
     with pytest.raises(OSError):
         write_notebook(notebook, tmp_path / "of.ipynb", tmp_path / "of.html")
     assert not (tmp_path / "of.ipynb").exists()
-
-
-@pytest.mark.parametrize("name", ["transfer", "carb"])
-def test_jupytext_syncs_a_notebook_and_leaves_the_file_as_it_is(tmp_path, name):
-    """Else each user's sync would be a change for git."""
-    copy = shutil.copy(ROOT / f"workflow/notebooks/{name}.py", tmp_path)
-    before = (tmp_path / f"{name}.py").read_text(encoding="utf-8")
-    jupytext_command(["--sync", "--quiet", str(copy)])
-    assert (tmp_path / f"{name}.py").read_text(encoding="utf-8") == before
-    notebook = tmp_path / f"{name}.ipynb"
-    cells = [cell.source for cell in jupytext.read(notebook).cells]
-    assert cells == [cell.source for cell in jupytext.read(copy).cells]
-    notebook.write_text(
-        notebook.read_text(encoding="utf-8").replace(cells[0].split("\n")[0], "# Another title"),
-        encoding="utf-8",
-    )
-    jupytext_command(["--sync", "--quiet", str(notebook)])
-    assert "# # Another title" in (tmp_path / f"{name}.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["transfer", "carb"])

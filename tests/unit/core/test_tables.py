@@ -8,9 +8,7 @@ import pandas as pd
 import pytest
 
 from polyreward import cli
-from polyreward.analysis.tables import TRANSFER_COLUMNS
 from polyreward.artifacts.renderings import (
-    plain_display,
     write_artifact,
     write_html,
     write_latex,
@@ -43,11 +41,6 @@ def test_numbers_have_six_digits_and_whole_numbers_none(tmp_path):
     assert (tmp_path / "t.csv").read_bytes() == b"name,value,count\na,0.100000,1\nb,0.666667,2\n"
 
 
-def test_columns_are_in_the_order_asked(tmp_path):
-    write_table(TABLE, tmp_path / "t.csv", ["count", "name", "value"])
-    assert (tmp_path / "t.csv").read_text().splitlines()[0] == "count,name,value"
-
-
 def test_a_table_is_read_back(tmp_path):
     write_table(TABLE, tmp_path / "t.csv", COLUMNS)
     pd.testing.assert_frame_equal(read_table(tmp_path / "t.csv", COLUMNS), TABLE.round(6))
@@ -77,11 +70,6 @@ def test_an_older_table_survives_a_bad_one(tmp_path):
     assert len(read_table(tmp_path / "t.csv", COLUMNS)) == 2
 
 
-def test_cells_are_shown_with_one_digit_and_gaps_empty():
-    shown = plain_display(pd.DataFrame({"a": [1.25, None], "b": [3, 4], "c": ["x", None]}))
-    assert shown.values.tolist() == [["1.2", "3", "x"], ["", "4", ""]]
-
-
 def outputs(folder):
     return SimpleNamespace(**{kind: str(folder / f"t.{kind}") for kind in ("csv", "md", "tex", "html")})
 
@@ -102,13 +90,6 @@ def test_an_artifact_is_written_as_csv_markdown_latex_and_html(tmp_path):
     ]
 
 
-def test_an_artifact_may_be_laid_out_anew(tmp_path):
-    output = outputs(tmp_path)
-    write_artifact(TABLE, COLUMNS, "The caption.", "results", output, pd.DataFrame({"Shown": ["yes"]}))
-    assert (tmp_path / "t.csv").read_text().startswith("name,value,count")
-    assert "yes" in (tmp_path / "t.md").read_text() and "yes" in (tmp_path / "t.tex").read_text()
-
-
 def test_markdown_has_the_caption_above_and_text_as_it_is(tmp_path):
     write_markdown(pd.DataFrame({"a": ["1.50", "+2"], "b": ["x", ""]}), "A caption", tmp_path / "t.md")
     lines = (tmp_path / "t.md").read_text().splitlines()
@@ -118,13 +99,6 @@ def test_markdown_has_the_caption_above_and_text_as_it_is(tmp_path):
         "x",
     ]  # a number keeps its digits
     assert [cell.strip() for cell in lines[5].strip("|").split("|")] == ["+2", ""]
-
-
-def test_markdown_joins_the_levels_of_a_heading(tmp_path):
-    table = pd.DataFrame([["x", "y"]], columns=pd.MultiIndex.from_tuples([("", "RM"), ("gemma", "Chat")]))
-    write_markdown(table, "A caption", tmp_path / "t.md")
-    heading = (tmp_path / "t.md").read_text().splitlines()[2]
-    assert [cell.strip() for cell in heading.strip("|").split("|")] == ["RM", "gemma Chat"]
 
 
 def test_markdown_escapes_a_bar(tmp_path):
@@ -150,13 +124,6 @@ def test_latex_escapes_cells_headings_and_captions(tmp_path, text, escaped):
 def test_latex_escapes_every_special_character(tmp_path, character):
     write_latex(pd.DataFrame({"a": [f"x{character}y"], "b": ["z"]}), "caption", "tab:t", tmp_path / "t.tex")
     assert f"x{character}y" not in (tmp_path / "t.tex").read_text()
-
-
-def test_latex_escapes_both_levels_of_a_heading(tmp_path):
-    columns = pd.MultiIndex.from_tuples([("", "a_b"), ("c_d", "e"), ("c_d", "f")])
-    write_latex(pd.DataFrame([["x", "y", "z"]], columns=columns), "caption", "tab:t", tmp_path / "t.tex")
-    written = (tmp_path / "t.tex").read_text()
-    assert r"a\_b" in written and r"\multicolumn{2}{c}{c\_d}" in written
 
 
 def test_html_escapes_what_it_shows_and_cuts_nothing(tmp_path):
@@ -217,13 +184,6 @@ def test_a_score_that_is_not_finite_is_neither_written_nor_read(tmp_path, value)
         read_scores([tmp_path / "rm.parquet"])
 
 
-@pytest.mark.parametrize("missing", ["benchmark", "language", "id"])
-def test_a_score_file_without_a_column_is_named(tmp_path, missing):
-    write_sealed(PAIRS.assign(**MINE).drop(columns=missing), tmp_path / "s.parquet")
-    with pytest.raises(PolyrewardError, match=f"s.parquet: no column {missing}"):
-        read_scores([tmp_path / "s.parquet"])
-
-
 def test_all_problems_of_score_files_are_told_at_once(tmp_path):
     for name, missing in (("one", "id"), ("two", "scorer")):
         write_sealed(PAIRS.assign(**MINE).drop(columns=missing), tmp_path / f"{name}.parquet")
@@ -240,12 +200,6 @@ def test_the_same_pair_twice_is_an_error_that_names_both_files(tmp_path):
         PolyrewardError, match="one.parquet and .*two.parquet: bench, rm, es, b has two scores"
     ):
         read_scores([tmp_path / "one.parquet", tmp_path / "two.parquet"])
-
-
-def test_an_item_has_a_row_for_each_candidate(tmp_path):
-    items = pd.DataFrame({"id": ["a", "a"], "candidate": [0, 1], "score": [1.0, 2.0]})
-    write_scores(items, tmp_path / "s.parquet", **MINE)
-    assert len(read_scores(tmp_path / "s.parquet")) == 2
 
 
 def test_scores_of_pairs_and_of_items_are_not_read_together(tmp_path):
@@ -379,10 +333,6 @@ def test_tables_3_to_7_name_the_base_or_the_reward_model_from_elsewhere():
     assert shown["RM"].tolist() == ["", "Korean"]
     assert shown["Avg. [95%], n=9"].tolist() == ["45.0 [41.3, 50.0]"] * 2
     assert list(shown.columns) == ["Base", "RM", "Chat", "Chat(H)", "Safety", "Reason", "Avg. [95%], n=9"]
-
-
-def test_table_1_is_made_of_its_columns():
-    assert set(TABLE1.columns) == set(TRANSFER_COLUMNS)
 
 
 def job(folder, rule, name, seconds, cpu, memory):

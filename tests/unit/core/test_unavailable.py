@@ -166,18 +166,6 @@ def test_a_judge_of_the_catalog_beside_think_as_locals_may_be_missing_but_none_o
         raise PolyrewardError("mine: gone")
 
 
-def test_ctrl_c_is_no_reason(tmp_path):
-    with pytest.raises(KeyboardInterrupt), scores_or_reason(job(tmp_path, ROW)):
-        raise KeyboardInterrupt
-
-
-def test_a_job_that_does_well_keeps_its_scores(tmp_path):
-    found = job(tmp_path, ROW)
-    with scores_or_reason(found):
-        write_scores(THERE, found.output[0], benchmark="b", scorer="rm", language="en")
-    assert unavailable(found.output[0]) == {} and len(read_scores(found.output[0])) == 1
-
-
 def test_a_model_that_the_hub_does_not_give_is_told_by_who_loads_it(tmp_path):
     with model_or_reason(tmp_path, job(tmp_path, ROW)):
         raise UnavailableError("model a/b at main: gated")

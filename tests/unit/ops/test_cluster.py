@@ -77,23 +77,6 @@ def test_everything_wrong_in_a_site_file_is_named_at_once(site):
         assert said in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("- a\n", "valid dictionary"),
-        ("a: [\n", "not YAML"),
-        (
-            "account: null\npartition: cpu\ngpu_partition: null\ngpu_type: a100\nstatus_command: squeue\n",
-            "no gpu_part",
-        ),
-    ],
-)
-def test_a_file_that_is_no_site_is_named(site, text, said):
-    site(text)
-    with pytest.raises(PolyrewardError, match=said):
-        site_settings()
-
-
 def test_a_site_file_that_is_not_there_is_named(monkeypatch):
     monkeypatch.setenv("POLYREWARD_SITE", "nowhere.yaml")
     with pytest.raises(PolyrewardError, match="nowhere.yaml: there is no such file"):

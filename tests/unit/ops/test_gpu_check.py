@@ -9,7 +9,7 @@ import torch
 from polyreward import cli
 from polyreward.core.errors import PolyrewardError
 from polyreward.ops import gpu_check
-from polyreward.ops.gpu_check import CHECKS, Bench, check_device, made_up_pairs
+from polyreward.ops.gpu_check import CHECKS, Bench, check_device
 
 
 def test_all_checks_pass_on_a_cpu(monkeypatch):
@@ -55,10 +55,3 @@ def test_rewards_that_bfloat16_moves_too_far_fail():
         bench.moved(np.array([[0.0, 1.0], [3.0, 0.0]]))
     with pytest.raises(PolyrewardError, match="moves rewards"):
         bench.moved(np.full((2, 2), np.nan))
-
-
-def test_made_up_pairs_are_always_the_same_and_share_no_word():
-    pairs = made_up_pairs(5, 4)
-    assert pairs == made_up_pairs(5, 4)
-    words = {kind: {word for pair in pairs for word in pair[kind].split()} for kind in ("chosen", "rejected")}
-    assert words["chosen"] and not words["chosen"] & words["rejected"]
