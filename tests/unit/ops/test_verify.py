@@ -11,7 +11,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.seals import sealed_folder
 from polyreward.core.tables import write_sealed
 from polyreward.ops import verify
-from polyreward.ops.verify import artifact_sums, check_rebuild, check_sums, difference, scale_of
+from polyreward.ops.verify import artifact_sums, check_rebuild, check_sums, difference
 
 TABLE = "name,value,n\na,0.500000,3\nb,0.250000,4\n"
 
@@ -90,18 +90,6 @@ def test_without_sums_or_with_an_artifact_that_is_not_there_it_is_said(results, 
     assert main(["verify", "results/tiny", "table9.csv"]) == 1
     assert "table9.csv: no such file in results/tiny; make it first" in capsys.readouterr().err
     assert main(["verify", "results/tiny", "table1.csv"]) == 0
-
-
-def test_the_scale_of_a_folder_is_found_by_its_settings(results):
-    root = results.parents[1]
-    assert scale_of(root / "results", root, []) == []
-    assert scale_of(results, root, []) == ["workflow/scales/tiny.yaml"]
-    with pytest.raises(PolyrewardError, match="config.yaml workflow/scales/tiny.yaml makes another folder"):
-        scale_of(root / "results", root, ["workflow/scales/tiny.yaml"])
-    with pytest.raises(PolyrewardError, match="no file of workflow/scales/ makes it"):
-        scale_of(root / "mine", root, [])
-    with pytest.raises(PolyrewardError, match="none.yaml: no such file"):
-        scale_of(results, root, ["none.yaml"])
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import pytest
 from tiny_models import ROOT
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.report.results import about_scale, overlays_of, read_results
+from polyreward.ops.verify import scale_of
+from polyreward.report.results import about_scale, read_results
 
 TINY, PAPER, VLLM = (f"workflow/scales/{name}.yaml" for name in ("tiny", "paper", "paper_vllm"))
 
@@ -15,7 +16,7 @@ TINY, PAPER, VLLM = (f"workflow/scales/{name}.yaml" for name in ("tiny", "paper"
      ("results/paper_vllm", [PAPER, VLLM])],
 )  # fmt: skip
 def test_a_folders_path_tells_its_scale(tmp_path, folder, overlays):
-    assert overlays_of(tmp_path / folder, ROOT) == overlays
+    assert scale_of(tmp_path / folder, ROOT, []) == overlays
 
 
 def test_a_folder_of_no_scale_needs_its_overlays(tmp_path):
@@ -51,16 +52,6 @@ def test_commands_are_of_the_scale(tmp_path, folder, command, of_all):
     (tmp_path / folder).mkdir(parents=True)
     found = read_results(tmp_path / folder, [], ROOT)
     assert (found.command("table1.csv"), found.command_of_all) == (command, of_all)
-
-
-def test_commands_name_a_folder_that_its_overlays_do_not(tmp_path):
-    for name in ("config.yaml", "workflow", "resources"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    (tmp_path / "results/tiny_other").mkdir(parents=True)
-    found = read_results(tmp_path / "results/tiny_other", [TINY], tmp_path)
-    settings = f"--configfile {TINY} --config results=results/tiny_other"
-    assert found.command("table1.csv") == f"snakemake --cores all results/tiny_other/table1.csv {settings}"
-    assert found.command_of_all == f"snakemake --cores all all {settings}"
 
 
 def test_a_scale_says_what_it_is(tmp_path):

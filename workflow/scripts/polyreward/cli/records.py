@@ -67,8 +67,8 @@ def unavailable(results: Path) -> None:
 def provenance(artifact: Path, as_json: bool) -> None:
     """Print what made ARTIFACT, such as results/table1.csv, and all that it was made of, back to raw data.
 
-    Each file has its sha256, the job's rule, code, settings, environment, seconds and inputs by Snakemake's
-    records, and what changed since. Run it in the project's folder."""
+    Each file has its sha256, the job's rule, code, seconds, log and inputs by Snakemake's records, and what
+    changed since. Run it in the project's folder."""
     import dataclasses
     import json
 

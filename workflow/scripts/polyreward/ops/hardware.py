@@ -1,5 +1,4 @@
-"""What a job ran on, as a line of its log, from which provenance reads it. No clock, and not the machine's
-name."""
+"""What a job ran on, as a line of its log. No clock, and not the machine's name."""
 
 import os
 import platform
@@ -9,7 +8,6 @@ from pathlib import Path
 from polyreward.ops.machine import memory_mb
 
 RAN_ON = "ran on: "  # begins that line
-FIRST_LINES = 5  # of a log, among which it is
 INSTRUCTIONS = {"avx512f": "AVX-512", "avx2": "AVX2"}  # the widest first; numbers are rounded by them
 
 
@@ -37,15 +35,6 @@ def hardware(root: Path = Path("/")) -> str:
         f"{memory_mb() / 1e3:.0f} GB of memory",
     ]
     return ", ".join([part for part in parts if part] + models)
-
-
-def ran_on(log: Path) -> str | None:
-    """Return what a job ran on by its log; None where that is gone, or older than this line in it."""
-    if not log.is_file():
-        return None
-    with log.open(encoding="utf-8", errors="replace") as lines:
-        first = [line for line, _ in zip(lines, range(FIRST_LINES), strict=False)]
-    return next((line.removeprefix(RAN_ON).strip() for line in first if line.startswith(RAN_ON)), None)
 
 
 def _text(path: Path) -> str:

@@ -1,8 +1,5 @@
 """What made a file, back to raw data, by Snakemake's records of each job."""
 
-import base64
-import hashlib
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +9,6 @@ from polyreward.core.codehash import code_of
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import sha256_of
 from polyreward.core.seals import SUMS
-from polyreward.ops.hardware import ran_on
 from polyreward.ops.workflow import job_records
 
 CODE = re.compile(r"'([0-9a-f]{16})'")  # how a record shows the param `code` that follow_code gives a rule
@@ -23,8 +19,8 @@ SCRIPT = re.compile(r"scripts/([\w./-]+\.py)\"\s*$")  # ends a record's `code` w
 class Made:
     """A file or folder and the job that made it. Without a rule it is raw data, or has no record.
 
-    sha256: of the content now; of a folder's SHA256SUMS. code, settings: hashes of the job's code and params.
-    started: seconds of the system's clock. machine: by the job's log. changes: what is different since then.
+    sha256: of the content now; of a folder's SHA256SUMS. code: hash of the job's code. changes: what is
+    different since then.
     """
 
     path: str
@@ -32,13 +28,9 @@ class Made:
     rule: str | None = None
     script: str | None = None
     code: str | None = None
-    settings: str | None = None
-    environment: str | None = None
     seconds: float | None = None
-    started: float | None = None
     parents: tuple[str, ...] = ()
     log: str | None = None
-    machine: str | None = None
     changes: tuple[str, ...] = ()
 
 
@@ -75,30 +67,19 @@ def _made(root: Path, path: str, record) -> Made:
     params = [str(param) for param in record.params or []]
     hashes = [match[1] for param in params if (match := CODE.fullmatch(param))]
     code = now if now in hashes else next(iter(hashes), None)
-    settings = sorted(param for param in params if param != f"'{code}'")
     changes = [] if code == now else [f"the code of {script} changed"]
     for name, checksum in sorted((record.input_checksums or {}).items()):
         if (root / name).is_file() and checksum != f"sha256:{sha256_of(root / name)}":
             changes.append(f"{name} changed")
-    environment = None
-    if record.conda_env:
-        content = base64.b64decode(record.conda_env)
-        same = [file.name for file in sorted((root / "envs").glob("*.yaml")) if file.read_bytes() == content]
-        environment = f"{same[0] if same else 'no longer in envs/'} {hashlib.sha256(content).hexdigest()}"
-    log = next(iter(record.log or []), None)
     return Made(
         path,
         sha256,
         record.rule,
         script,
         code,
-        settings=hashlib.sha256(json.dumps(settings).encode()).hexdigest(),
-        environment=environment,
         seconds=round(record.endtime - record.starttime, 1),
-        started=round(record.starttime, 1),
         parents=tuple(record.input or []),
-        log=log,
-        machine=ran_on(root / log) if log else None,
+        log=next(iter(record.log or []), None),
         changes=tuple(changes),
     )
 
@@ -115,9 +96,7 @@ def chain_text(found: list[Made], root: Path) -> str:
         if one.rule is not None:
             lines += [f"{one.path}  sha256 {one.sha256}"]
             lines += [f"    rule {one.rule} ({one.script}), {one.seconds} s"]
-            lines += [f"    ran on {one.machine}"] if one.machine else []
-            hashes = f"code {one.code}, settings {one.settings}, environment {one.environment}"
-            lines.append("    " + re.sub("([0-9a-f]{16})[0-9a-f]+", r"\1", hashes))
+            lines.append(f"    code {one.code}, log {one.log}")
             lines += [f"    from {parent}" for parent in one.parents]
             lines += [f"    CHANGED since: {change}" for change in one.changes]
     raw = [f"{one.path}  sha256 {one.sha256}" for one in found if one.rule is None]

@@ -59,27 +59,30 @@ def check_sums(results: Path, sums: Mapping[str, str]) -> str:
 
 
 def scale_of(results: Path, root: Path, configfiles: Sequence[str]) -> list[str]:
-    """Return the overlays that a results folder is made with: those given, or one of workflow/scales/.
+    """Return the overlays that a results folder is made with: those given, or those that its path implies.
+
+    An overlay x_y.yaml is on top of x.yaml if that exists, such as paper_vllm.yaml on paper.yaml.
 
     Raises:
-        PolyrewardError: they make another folder, or none is found.
+        PolyrewardError: the root is no project, or no scale has such a folder.
     """
-    from snakemake.utils import update_config
-
     if not (root / "Snakefile").is_file():
         raise PolyrewardError(f"{root}: has no Snakefile; run this in the project's folder")
-    scales = [str(path.relative_to(root)) for path in sorted((root / "workflow/scales").glob("*.yaml"))]
-    for overlays in [list(configfiles)] if configfiles else [[], *([path] for path in scales)]:
-        config = {}
-        for path in ["config.yaml", *overlays]:
-            if not (root / path).is_file():
-                raise PolyrewardError(f"{path}: no such file; name an overlay, such as {scales[0]}")
-            update_config(config, read_yaml(root / path))
-        if (root / config["results"]).resolve() == results.resolve():
-            return overlays
-    given = f"{' '.join(['config.yaml', *configfiles])} makes another folder"
-    found = given if configfiles else "no file of workflow/scales/ makes it"
-    raise PolyrewardError(f"{results}: {found}; name the overlays that it was made with (--configfile)")
+    if configfiles:
+        return [
+            str(Path(path).relative_to(root) if Path(path).is_relative_to(root) else path)
+            for path in configfiles
+        ]
+    scales = sorted((root / "workflow/scales").glob("*.yaml"))
+    for path in [root / "config.yaml", *scales]:
+        own = Path(read_yaml(path)["results"]).parts
+        if results.resolve().parts[-len(own) :] == own:
+            below = [one for one in scales if f"{path.stem}_".startswith(f"{one.stem}_")]
+            return [str(one.relative_to(root)) for one in below]
+    raise PolyrewardError(
+        f"{results}: no scale has a folder of that name; add --configfile with the overlays that it was made"
+        " with, such as workflow/scales/tiny.yaml"
+    )
 
 
 def check_rebuild(

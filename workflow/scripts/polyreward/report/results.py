@@ -8,6 +8,7 @@ from polyreward.config.registry import OWN, Registry, by_language
 from polyreward.config.scale import read_scale
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
+from polyreward.ops.verify import scale_of
 
 MAKE_KNOWS = (
     [],
@@ -22,14 +23,12 @@ class Results:
     Attributes:
         about: the scale in one sentence.
         configfiles: overlays on config.yaml.
-        renamed: the folder below the checkout, where `--config results=...` named another one; else empty.
     """
 
     folder: Path
     registry: Registry
     configfiles: list[str]
     about: str
-    renamed: str = ""
 
     @property
     def targets(self) -> dict[str, str]:
@@ -41,11 +40,6 @@ class Results:
 
     def command(self, *files: str) -> str:
         """Return the command that makes only these files and what they need."""
-        if self.renamed:
-            return (
-                "snakemake --cores all"
-                f" {' '.join(f'{self.renamed}/{file}' for file in files)}{self._overlays}"
-            )
         paths = " ".join(self.registry.scale.paths.artifact(file) for file in files)
         return (
             f"make {paths}"
@@ -60,8 +54,7 @@ class Results:
 
     @property
     def _overlays(self) -> str:
-        files = f" --configfile {' '.join(self.configfiles)}" if self.configfiles else ""
-        return f"{files} --config results={self.renamed}" if self.renamed else files
+        return f" --configfile {' '.join(self.configfiles)}" if self.configfiles else ""
 
 
 def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
@@ -78,40 +71,13 @@ def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Result
         raise PolyrewardError(
             f"{folder}: no such folder; name a scale's results, such as results or results/tiny"
         )
-    given = [_short(path, root) for path in configfiles] or overlays_of(folder, root)
+    given = scale_of(folder, root, configfiles)
     scale = read_scale(given, root)
     names = {language: facts["name"] for language, facts in scale.known.languages.items()}
     entries = by_language(read_yaml(root / "workflow/artifacts.yaml"), names, scale.languages)
     registry = Registry(scale, entries, report=lambda file, **_: file)
     about = about_scale([root / path for path in ("config.yaml", *given)])
-    return Results(
-        folder,
-        registry,
-        given,
-        about,
-        _renamed(folder.resolve(), Path(scale.settings.results), root.resolve()),
-    )
-
-
-def overlays_of(folder: Path, root: Path) -> list[str]:
-    """Return the overlays that a results folder's path implies; none for the default scale.
-
-    An overlay x_y.yaml is on top of x.yaml if that exists, such as paper_vllm.yaml on paper.yaml.
-
-    Raises:
-        PolyrewardError: no scale has such a folder.
-    """
-    scales = sorted((root / "workflow/scales").glob("*.yaml"))
-    whole = folder.resolve().parts
-    for path in [root / "config.yaml", *scales]:
-        own = Path(read_yaml(path)["results"]).parts
-        if whole[-len(own) :] == own:
-            below = [one for one in scales if f"{path.stem}_".startswith(f"{one.stem}_")]
-            return [str(one.relative_to(root)) for one in below]
-    raise PolyrewardError(
-        f"{folder}: no scale has a folder of that name; add --configfile with the overlays that it was made"
-        " with, such as workflow/scales/tiny.yaml"
-    )
+    return Results(folder, registry, given, about)
 
 
 def about_scale(paths: Sequence[Path]) -> str:
@@ -124,15 +90,3 @@ def about_scale(paths: Sequence[Path]) -> str:
         lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# Scale")]
         said, on_top = (lines[0].removeprefix("# "), []) if lines else (said, [*on_top, path.name])
     return f"{said} On top of it: {', '.join(on_top)}." if on_top else said
-
-
-def _renamed(folder: Path, own: Path, root: Path) -> str:
-    return (
-        str(folder.relative_to(root))
-        if folder.is_relative_to(root) and folder.parts[-len(own.parts) :] != own.parts
-        else ""
-    )
-
-
-def _short(path: str, root: Path) -> str:
-    return str(Path(path).relative_to(root)) if Path(path).is_relative_to(root) else path
