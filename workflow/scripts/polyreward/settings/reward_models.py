@@ -47,12 +47,9 @@ class Source(Section):
         return self
 
 
-class Classifier(Source):
-    """A sequence classifier, whose output is the reward."""
+class Scored(Source):
+    """A model that scores by itself."""
 
-    kind: Literal["classifier"] = Field(description="The output of a sequence classifier is the reward.")
-    remote_code: bool = optional("Run the model's own Python code; a hub model's needs a revision.")
-    output: str = optional("Field of the model's output that holds the reward; left out: logits.")
     dtype: Literal["float32", "bfloat16"] = optional(
         "What this model computes in, where that is not `precision`."
     )
@@ -60,7 +57,15 @@ class Classifier(Source):
     attention: str = optional("transformers' implementation, where that is not scoring.attention.")
 
 
-class Implicit(Source):
+class Classifier(Scored):
+    """A sequence classifier, whose output is the reward."""
+
+    kind: Literal["classifier"] = Field(description="The output of a sequence classifier is the reward.")
+    remote_code: bool = optional("Run the model's own Python code; a hub model's needs a revision.")
+    output: str = optional("Field of the model's output that holds the reward; left out: logits.")
+
+
+class Implicit(Scored):
     """A language model whose log-likelihoods are the reward."""
 
     kind: Literal["implicit"] = Field(
@@ -70,21 +75,11 @@ class Implicit(Source):
         "The model that the policy was trained from; left out: the log-likelihood alone."
     )
     beta: Positive = optional("Factor of the log-ratio.")
-    dtype: Literal["float32", "bfloat16"] = optional(
-        "What this model computes in, where that is not `precision`."
-    )
-    max_length: Count = optional("Tokens, truncated on the left, where that is not scoring.max_length.")
-    attention: str = optional("transformers' implementation, where that is not scoring.attention.")
 
 
-class LocalJudge(Source):
-    """A language model that is asked which answer is better."""
+class Asked(Section):
+    """How a judge is asked."""
 
-    kind: Literal["generative"] = Field(description="A language model is asked which answer is better.")
-    verdict: Literal["labels", "text", "criteria", "no-criteria"] = optional(
-        "What of its reply counts: the probabilities of its labels, its text, or a text in the layout of"
-        " Think-as-Locals."
-    )
     template: str = optional(
         "The question; {answers} or {lettered} stands for the answers.", pattern=JUDGE_TEMPLATE
     )
@@ -95,16 +90,21 @@ class LocalJudge(Source):
         " AlpacaEval."
     )
     max_new_tokens: Count = optional("Tokens of a reply.")
+
+
+class LocalJudge(Scored, Asked):
+    """A language model that is asked which answer is better."""
+
+    kind: Literal["generative"] = Field(description="A language model is asked which answer is better.")
+    verdict: Literal["labels", "text", "criteria", "no-criteria"] = optional(
+        "What of its reply counts: the probabilities of its labels, its text, or a text in the layout of"
+        " Think-as-Locals."
+    )
     forced_close: bool = optional(
         "Of verdict: criteria. A reply that is not in form is cut where its verdict should begin and closed"
         " with `Verdict:`, and the label read from the probabilities there; true where it is left out. false:"
         " it counts as a tie."
     )
-    dtype: Literal["float32", "bfloat16"] = optional(
-        "What this model computes in, where that is not `precision`."
-    )
-    max_length: Count = optional("Tokens, truncated on the left, where that is not scoring.max_length.")
-    attention: str = optional("transformers' implementation, where that is not scoring.attention.")
 
 
 class Server(Section):
@@ -135,7 +135,7 @@ class Server(Section):
     )
 
 
-class ServerJudge(Section):
+class ServerJudge(Asked):
     """A judge on a server."""
 
     kind: Literal["generative"] = Field(
@@ -144,16 +144,6 @@ class ServerJudge(Section):
     verdict: Literal["labels", "text"] = optional(
         "What of its reply counts: the probabilities of its labels, or its text."
     )
-    template: str = optional(
-        "The question; {answers} or {lettered} stands for the answers.", pattern=JUDGE_TEMPLATE
-    )
-    question: str = optional(
-        "Asked about two answers of RewardBench and of alignment, once each, in place of `template`: a name"
-        " in workflow/catalog/judge_questions.yaml. By verdict: text the answer that the reply names wins; by"
-        " labels, of a question whose reply is a name alone, both names' probabilities count, as in"
-        " AlpacaEval."
-    )
-    max_new_tokens: Count = optional("Tokens of a reply.")
     server: Server = Field(
         description="Where the judge answers, in place of model, path, hub or think_as_locals."
     )
