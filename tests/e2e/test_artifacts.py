@@ -112,7 +112,6 @@ def test_printed_tables_stand_beside_ours(tiny, name):
     table = pd.read_csv(tiny / f"compare/{name}.csv")
     assert (table["ours"] - table["printed"] - table["difference"]).abs().max() < 1e-5
     assert set(table["pairing"]) == {"models and scale differ"}
-    assert (tiny / f"compare/{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_scores_have_the_contracts_columns(tiny):

@@ -13,8 +13,6 @@ from polyreward.analysis.embedding_norms import KS_COLUMNS, NORM_COLUMNS, ks_tab
 from polyreward.analysis.geometry import COLUMNS as GEOMETRY_COLUMNS
 from polyreward.analysis.verdicts import from_correlations
 from polyreward.artifacts.fonts import fonts_for
-from polyreward.artifacts.printed_tables import COLUMNS as COMPARED
-from polyreward.artifacts.printed_tables import OTHER
 from polyreward.carb.downstream.correlation import ERRORS
 from polyreward.carb.figures import figure1 as carb1
 from polyreward.carb.figures.figure2 import ALL, GROUP_COLUMNS
@@ -28,7 +26,6 @@ from polyreward.transfer import figure3
 from polyreward.transfer.figure1 import draw_figure1
 from polyreward.transfer.figure2 import draw_figure2
 
-compare, carb_compare = script("artifacts/compare"), script("artifacts/carb_compare")
 correlation_table = script("analyse/carb_regressions").correlation_table
 draw_consistency = script("artifacts/carb_consistency").draw_consistency
 _carb_figure4 = script("artifacts/carb_figure4")
@@ -119,47 +116,6 @@ def win_rates() -> pd.DataFrame:
         records.append((language, "english - target", "win rate", lead, lead - 6, lead + 6, 100, 3))
         records.append((language, "english - target", "length-controlled", lead + 1, np.nan, np.nan, 100, 3))
     return pd.DataFrame(records, columns=figure3.COLUMNS)
-
-
-def compared() -> pd.DataFrame:
-    """The scatter of Table 1."""
-    random, columns = generator(), ["chat", "chat_hard", "safety", "reasoning", "avg"]
-    rows = [f"{language} {training}" for language in TARGETS for training in ("target", "english", "delta")]
-    cells = []
-    for ours, printed, row, column in product(
-        BASES, ["Llama-3.2-3B-Instruct", "Qwen2.5-3B-Instruct"], rows, columns
-    ):
-        at, level = random.normal(0, 3, 2), 0 if row.endswith("delta") else 1
-        cells.append((row, column, ours, printed, 52 * level + at[0], 75 * level + at[1], 0.0, OTHER))
-    table = pd.DataFrame(cells, columns=COMPARED)
-    return table.assign(difference=table["ours"] - table["printed"])
-
-
-def compared_leaderboard() -> pd.DataFrame:
-    """The scatter of CARB's leaderboard: fifteen reward models, six printed ones."""
-    judges = ["Qwen3-235B-A22B-Instruct-2507", "gpt-4.1-2025-04-14", "DeepSeek-R1-0528", "DeepSeek-V3-0324"]
-    classifiers = ["Skywork-Reward-Gemma-2-27B", "INF-ORM-Llama3.1-70B"]
-    printed = dict.fromkeys(judges, "generative") | dict.fromkeys(classifiers, "classifier")
-    ours = {f"{base}_{language}": "classifier" for base, language in product(BASES, LANGUAGES)} | SCORERS
-    cells = [
-        (kind, "carb", mine, theirs, 24.0 + n, 71.0 + m, 0.0, OTHER)
-        for n, (mine, kind) in enumerate(ours.items())
-        for m, (theirs, of) in enumerate(printed.items())
-        if kind == of
-    ]
-    return pd.DataFrame(cells, columns=COMPARED)
-
-
-def compared_correlation() -> pd.DataFrame:
-    """The scatter of CARB's correlations."""
-    cells = [
-        (row, benchmark, mine, theirs, ours, value, 0.0, OTHER)
-        for mine, theirs in product(["match", "chrf"], ["BLEnD", "OMGEval"])
-        for benchmark, row, ours, value in [
-            ("CARB", "r_squared", 0.2, 0.65), ("CARB", "p_value", 0.1, 1e-4), ("M-RewardBench", "r_squared", 0.03, 0.04)
-        ]
-    ]  # fmt: skip
-    return pd.DataFrame(cells, columns=COMPARED)
 
 
 def glance() -> pd.DataFrame:
@@ -291,9 +247,6 @@ FIGURES = {
     "figure1": lambda: draw_figure1(geometry(), "95%"),
     "figure2": lambda: draw_figure2(*norms(), "en", [["ko", "zh"], ["es", "it"]]),
     "figure3": lambda: figure3.draw_figure3(win_rates(), "95%"),
-    "compare": lambda: compare.drawn(compared(), "Table 1"),
-    "carb_compare": lambda: carb_compare.drawn(compared_leaderboard(), "Leaderboard"),
-    "carb_compare_correlation": lambda: carb_compare.drawn(compared_correlation(), "Validity"),
     "carb_figure1": draw_glance,
     "carb_figure2": lambda: draw_carb2(groups(), 25, "95%"),
     "carb_figure3": lambda: draw_carb3(domains(), 25, "95%"),

@@ -158,7 +158,6 @@ rule compare:
             f"{ARTIFACTS.entries[wc.printed]['number']}, ours beside the printed one. A base that the paper has stands beside itself alone; "
             "any other beside every printed one that is not here: models, data and scale then differ."
         ),
-        number=lambda wc: ARTIFACTS.entries[wc.printed]["number"],
         language=lambda wc: ARTIFACTS.entries[wc.printed].get("language"),
     script:
         "../scripts/artifacts/compare.py"

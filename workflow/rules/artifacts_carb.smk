@@ -161,7 +161,6 @@ rule carb_compare:
             "stands beside those of its kind, a judge beside the one as far in its training, and each rating of picks beside each of "
             "a policy's answers; one that the paper has, too, beside itself alone. Models, data and scale differ else."
         ),
-        number=lambda wc: ARTIFACTS.entries[wc.printed]["number"],
         base=SETTINGS.think_as_locals.base,
     script:
         "../scripts/artifacts/carb_compare.py"

@@ -122,35 +122,7 @@ def test_a_judge_stands_beside_the_one_that_is_as_far_in_its_training():
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "ours", "panels", "drawn_cells"),
-    [
-        ("leaderboard", leaderboard(), 6, 6),
-        ("correlation", correlations(), 2, 8),
-        ("perturbation", perturbations(), 3, 12),
-        ("think_as_locals", judges(), 3, 18),
-    ],
-)
-def test_a_scatter_has_a_panel_for_each_printed_model(name, ours, panels, drawn_cells):
-    figure = compare.drawn(meeting(name, ours), "Table 9")
-    figure.draw_without_rendering()
-    assert len(figure.axes) == panels
-    assert (
-        sum(len(axis.collections[0].get_offsets()) for axis in figure.axes) == drawn_cells
-    )  # p-values are only in the table
-    limits = {(axis.get_xlim(), axis.get_ylim()) for axis in figure.axes}
-    assert len(limits) == 1
-    legend = {text.get_text() for text in figure.legends[0].get_texts()}
-    table = meeting(name, ours).query("row != 'p_value'")
-    assert legend == {
-        *table["ours_model"],
-        *(compare.NAMES.get(column, column) for column in table["column"]),
-    }
-
-
-def test_nothing_in_common_is_a_table_without_rows_and_a_picture_that_says_so(tmp_path):
+def test_nothing_in_common_is_a_table_without_rows(tmp_path):
     empty = meeting("perturbation", perturbations().assign(percent_size=np.nan))
     empty.to_csv(tmp_path / "empty.csv", index=False)
     assert compared_table(tmp_path / "empty.csv").rows == []
-    figure = compare.drawn(empty, "Perturbations")
-    assert figure.texts[0].get_text() == "Perturbations: n = 0 cells are both ours and printed"

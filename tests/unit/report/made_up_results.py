@@ -67,8 +67,7 @@ def write_made_up(folder: Path) -> Path:
         "ours": [50.0, 1.0], "printed": [79.3, 4.3], "difference": [-29.3, -3.3], "pairing": ["models and scale differ"] * 2,
     }  # fmt: skip
     write_table(pd.DataFrame(compared), results / "compare/table1.csv", list(compared))
-    for name in ("figure1", "compare/table1"):
-        Image.linear_gradient("L").resize((200, 120)).convert("RGBA").save(results / f"{name}.png")
+    Image.linear_gradient("L").resize((200, 120)).convert("RGBA").save(results / "figure1.png")
     for name in ("figure1.csv", "figure1_words.csv", "figure1.pdf"):
         (results / name).write_text("x\n1\n", encoding="utf-8")
     write_claims_table(CLAIMS, results / "claims.csv")

@@ -2,16 +2,14 @@
 
 from itertools import product
 
-import numpy as np
 import pandas as pd
 import pytest
 from support import ROOT, script
 
-from polyreward.artifacts.figures import save_figure
 from polyreward.artifacts.printed_tables import COLUMNS, OTHER, SAME
 from polyreward.core.errors import PolyrewardError
 
-compared, drawn = (getattr(script("artifacts/compare"), name) for name in ("compared", "drawn"))
+compared = script("artifacts/compare").compared
 
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
 
@@ -86,26 +84,3 @@ def test_table_2_meets_the_printed_averages_by_language():
 def test_tables_with_no_cell_in_both_are_refused():
     with pytest.raises(PolyrewardError, match="table6: no cell is both in our table and in the printed one"):
         compared("table6", language_table([("gemma_fr", "gemma", "fr")]), published("tables3to7"), "ko")
-
-
-@pytest.mark.parametrize(
-    ("artifact", "ours", "printed", "language", "panels"),
-    [
-        ("table1", table1(), "table1", None, 4),
-        ("table6", language_table([("gemma_ko", "gemma", "ko")]), "tables3to7", "ko", 3),
-        ("table2", table2(), "table2", None, 4),
-    ],
-)
-def test_a_scatter_has_a_panel_for_each_printed_model_and_every_cell(
-    artifact, ours, printed, language, panels, tmp_path
-):
-    table = compared(artifact, ours, published(printed), language)
-    for name in ("one", "two"):
-        figure = drawn(table, "Table 9")
-        save_figure(figure, tmp_path / f"{name}.png", tmp_path / f"{name}.pdf")
-    assert len(figure.axes) == panels
-    points = np.concatenate([axis.collections[0].get_offsets() for axis in figure.axes])
-    assert sorted(map(tuple, points.tolist())) == sorted(zip(table["printed"], table["ours"], strict=True))
-    assert figure.get_suptitle() == f"Table 9: ours over printed; {OTHER}"
-    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
-    assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()

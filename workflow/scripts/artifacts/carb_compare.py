@@ -1,10 +1,8 @@
 """Put a table of ours next to CARB's printed numbers."""
 
 import pandas as pd
-from matplotlib.figure import Figure
 
-from polyreward.artifacts.figures import save_figure
-from polyreward.artifacts.printed_tables import COLUMNS, PERCENT, draw_comparison, long_cells, paired
+from polyreward.artifacts.printed_tables import COLUMNS, long_cells, paired
 from polyreward.carb.downstream.correlation import POOLED, R2, P
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.core.naming import BEST_OF_N
@@ -20,7 +18,6 @@ JUDGES = {
     "locals-with-criteria": "think_as_locals_with_criteria",
 }
 PRINTED_BENCHMARKS = {"carb": "CARB", "rewardbench": "M-RewardBench"}
-NAMES = {"carb": "CARB", "m_rewardbench": "M-RewardBench", "avg": "mean"}
 
 
 def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, base: str) -> pd.DataFrame:
@@ -41,12 +38,6 @@ def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, base: str
         "carb_think_as_locals": _think_as_locals,
     }[artifact]
     return paired(*shape(ours, printed, base))
-
-
-def drawn(table: pd.DataFrame, number: str) -> Figure:
-    """Draw a comparison without the p-values, which span powers of ten; number: the paper's table."""
-    units = table["row"].map({R2: "r²", P: None}).where(table["row"].isin([R2, P]), PERCENT)
-    return draw_comparison(table, number, units, NAMES)
 
 
 def _leaderboard(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -112,11 +103,10 @@ def _think_as_locals(
 
 
 def main(snakemake):
-    params, output = snakemake.params, snakemake.output
+    params = snakemake.params
     ours, printed = map(pd.read_csv, (snakemake.input.ours, snakemake.input.printed))
     table = compared(snakemake.wildcards.printed, ours, printed, params.base)
-    write_csv(table[COLUMNS], output.csv, "%.6f")  # without a row where no item brings rewrites
-    save_figure(drawn(table, params.number), output.png, output.pdf)
+    write_csv(table[COLUMNS], snakemake.output.csv, "%.6f")  # without a row where no item brings rewrites
 
 
 if __name__ == "__main__":

@@ -1,18 +1,14 @@
 """Compare a table of ours with the transfer paper's printed one, cell by cell."""
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from polyreward.analysis.tables import VALUES
-from polyreward.artifacts.figures import save_figure
-from polyreward.artifacts.printed_tables import COLUMNS, PERCENT, draw_comparison, long_cells, paired
+from polyreward.artifacts.printed_tables import COLUMNS, long_cells, paired
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import write_table
 from polyreward.ops.jobs import run
-from polyreward.transfer.tables import SECTION_NAMES
 
 OFF_THE_SHELF, DELTA = "off the shelf", "delta"
-POINTS = "difference (points)"
 
 
 def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, language: str | None) -> pd.DataFrame:
@@ -34,12 +30,6 @@ def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, language:
             " registry"
         )
     return pairs
-
-
-def drawn(table: pd.DataFrame, number: str) -> Figure:
-    """Draw a comparison, with differences between reward models in their own panels; number: the paper's."""
-    units = table["row"].str.endswith(DELTA).map({True: POINTS, False: PERCENT})
-    return draw_comparison(table, number, units, {**SECTION_NAMES, "avg": "Avg."})
 
 
 def _table1(ours: pd.DataFrame, printed: pd.DataFrame, _: None) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -77,11 +67,10 @@ def _language_table(
 
 
 def main(snakemake):
-    params, output = snakemake.params, snakemake.output
+    params = snakemake.params
     ours, printed = map(pd.read_csv, (snakemake.input.ours, snakemake.input.printed))
     table = compared(snakemake.wildcards.printed, ours, printed, params.language)
-    write_table(table, output.csv, COLUMNS)
-    save_figure(drawn(table, params.number), output.png, output.pdf)
+    write_table(table, snakemake.output.csv, COLUMNS)
 
 
 if __name__ == "__main__":

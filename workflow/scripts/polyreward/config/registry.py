@@ -167,10 +167,5 @@ class Registry:
         return [self.scale.paths.artifact(f"compare/{name}.csv") for name in self.printed(paper)]
 
     def compared_files(self) -> dict:
-        """Return the output files of a comparison, with the wildcard {printed}: its cells, and the scatter of
-        them."""
-        return {
-            "csv": self.shown("compare/{printed}.csv", "{printed}", "beside the printed"),
-            "png": self.shown("compare/{printed}.png", "{printed}", "beside the printed"),
-            "pdf": self.scale.paths.artifact("compare/{printed}.pdf"),
-        }
+        """Return the output file of a comparison, with the wildcard {printed}."""
+        return {"csv": self.shown("compare/{printed}.csv", "{printed}", "beside the printed")}

@@ -24,13 +24,13 @@ class Comparison:
     """An artifact compared with the printed numbers, or only the printed numbers.
 
     Attributes:
-        command: makes the comparison where it is not there yet.
+        file: of the comparison.
         source: the file of the printed numbers.
+        command: makes the comparison where it is not there yet.
     """
 
     table: Table | None
-    figure: Figure | None
-    files: list[str]
+    file: str
     printed: Table | None
     source: str
     command: str
@@ -159,27 +159,11 @@ def _comparison(results: Results, name: str, root: Path) -> Comparison | None:
     if source is None:
         return None
     compared = f"compare/{name}.csv"
-    can_be = compared in [
-        Path(path).relative_to(results.registry.scale.paths.results).as_posix()
-        for path in results.registry.compared_targets()
-    ]
-    if can_be and (results.folder / compared).is_file():
-        picture = results.folder / f"compare/{name}.png"
-        alt = (
-            f"{entry['number']}: our numbers over the printed ones, a point for each cell; the numbers are in"
-            f" {compared}."
-        )
-        files = [f"compare/{name}{suffix}" for suffix in (".csv", ".png", ".pdf")]
-        return Comparison(
-            table=compared_table(results.folder / compared),
-            figure=read_figure(picture, alt) if picture.is_file() else None,
-            files=[file for file in files if (results.folder / file).is_file()],
-            printed=None,
-            source=source,
-            command="",
-        )
+    if (results.folder / compared).is_file():
+        return Comparison(compared_table(results.folder / compared), compared, None, source, "")
+    can_be = results.registry.scale.paths.artifact(compared) in results.registry.compared_targets()
     printed = printed_table(root / source, entry.get("language"))
-    return Comparison(None, None, [], printed, source, results.command(compared) if can_be else "")
+    return Comparison(None, "", printed, source, results.command(compared) if can_be else "")
 
 
 def compared_table(path: Path) -> Table:
