@@ -93,7 +93,7 @@ def keys_of(settings, key=()):
             yield from keys_of(value, (*key, name))
 
 
-@pytest.mark.parametrize("value", [None, -1, ["x", {}], {}, {"x": {"y": []}}, {1: 2}, True], ids=str)
+@pytest.mark.parametrize("value", [None, ["x", {}], {"x": {"y": []}}, {1: 2}], ids=str)
 def test_whatever_stands_at_a_key_is_a_problem_in_words_or_fine(value):
     places = Places([ROOT / "config.yaml"])
     for key in keys_of(CONFIG):

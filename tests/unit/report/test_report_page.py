@@ -11,8 +11,8 @@ from tiny_models import ROOT
 from polyreward import cli
 from polyreward.core.errors import PolyrewardError
 from polyreward.report.artifacts import files_of, sentences
+from polyreward.report.page import policy_of
 from polyreward.report.results import read_results
-from polyreward.report.template import policy_of
 
 STYLE = (ROOT / "workflow/report/page/style.css").read_text(encoding="utf-8")
 

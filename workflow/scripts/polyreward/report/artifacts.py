@@ -1,72 +1,25 @@
 """The registry's artifacts on the page: files, printed numbers, and how to make each."""
 
+import base64
+import io
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace as Shown
 
 import pandas as pd
+from PIL import Image, UnidentifiedImageError
 
 from polyreward.carb.downstream.correlation import R2, P
 from polyreward.config.registry import CATEGORIES
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import sha256_of
-from polyreward.report.figures import Figure, read_figure
 from polyreward.report.results import Results
 from polyreward.report.tables import Table, read_csv_table, read_rendered, table_of
 
+COLOURS = 256  # of a picture in the page: a third of the bytes of its file, and nothing that the eye misses
 NUMBERS = {"ours": "", "printed": "", "difference": "+"}  # of a comparison, with their signs
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """An artifact compared with the printed numbers, or only the printed numbers.
-
-    Attributes:
-        file: of the comparison.
-        source: the file of the printed numbers.
-        command: makes the comparison where it is not there yet.
-    """
-
-    table: Table | None
-    file: str
-    printed: Table | None
-    source: str
-    command: str
-
-
-@dataclass(frozen=True)
-class Shown:
-    """An artifact to show.
-
-    Attributes:
-        files: its existing files, below the folder.
-        data: the one with its numbers.
-        first, rest: its caption's first sentence, and the others.
-        made_by: the file with its rule.
-        sha256: of data.
-    """
-
-    name: str
-    category: str
-    number: str
-    first: str
-    rest: str
-    command: str
-    rule: str
-    made_by: str
-    files: list[str]
-    data: str
-    sha256: str
-    table: Table | None
-    figure: Figure | None
-    comparison: Comparison | None
-
-    @property
-    def made(self) -> bool:
-        """Whether the artifact is there."""
-        return bool(self.files)
 
 
 def shown_artifacts(results: Results, root: Path) -> dict[str, list[Shown]]:
@@ -88,7 +41,10 @@ def shown_artifacts(results: Results, root: Path) -> dict[str, list[Shown]]:
 
 
 def shown_artifact(results: Results, name: str, root: Path) -> Shown:
-    """Return one artifact with all of its existing files; root: the checkout."""
+    """Return one artifact with all of its existing files; root: the checkout.
+
+    data is the file with its numbers, sha256 that of data, and made_by the file with its rule.
+    """
     entry, target = results.registry.entry(name), results.targets[name]
     files = files_of(results, name)
     made = target in files
@@ -106,6 +62,7 @@ def shown_artifact(results: Results, name: str, root: Path) -> Shown:
         command=results.command(target),
         rule=rule,
         made_by=rule_files(root / "workflow/rules").get(rule, ""),
+        made=made,
         files=files if made else [],
         data=data,
         sha256=sha256_of(results.folder / data) if data else "",
@@ -152,7 +109,7 @@ def _table(folder: Path, target: str) -> Table:
     return read_rendered(rendered) if rendered.is_file() else read_csv_table(folder / target)
 
 
-def _comparison(results: Results, name: str, root: Path) -> Comparison | None:
+def _comparison(results: Results, name: str, root: Path) -> Shown | None:
     """Return an artifact's comparison with the printed one; None where the paper prints none."""
     entry = results.registry.entry(name)
     source = entry.get("published")
@@ -160,10 +117,12 @@ def _comparison(results: Results, name: str, root: Path) -> Comparison | None:
         return None
     compared = f"compare/{name}.csv"
     if (results.folder / compared).is_file():
-        return Comparison(compared_table(results.folder / compared), compared, None, source, "")
+        table = compared_table(results.folder / compared)
+        return Shown(table=table, file=compared, printed=None, source=source, command="")
     can_be = results.registry.scale.paths.artifact(compared) in results.registry.compared_targets()
     printed = printed_table(root / source, entry.get("language"))
-    return Comparison(None, "", printed, source, results.command(compared) if can_be else "")
+    command = results.command(compared) if can_be else ""
+    return Shown(table=None, file="", printed=printed, source=source, command=command)
 
 
 def compared_table(path: Path) -> Table:
@@ -199,3 +158,18 @@ def rule_files(folder: Path) -> dict[str, str]:
         ):
             found[new or old] = f"workflow/rules/{path.name}"
     return found
+
+
+def read_figure(path: Path, alt: str) -> Shown:
+    """Return a PNG file as a data URI with few colours; raise PolyrewardError where it is none."""
+    try:
+        with Image.open(path, formats=["PNG"]) as file:
+            whole = file.convert("RGBA")
+    except (UnidentifiedImageError, OSError) as error:
+        raise PolyrewardError(f"{path}: not a whole PNG file; remove it and make it again") from error
+    picture = Image.alpha_composite(Image.new("RGBA", whole.size, "white"), whole).convert("RGB")
+    stream = io.BytesIO()
+    picture.quantize(COLOURS, dither=Image.Dither.NONE).save(stream, "PNG", compress_level=9)
+    content = base64.b64encode(stream.getvalue()).decode("ascii")
+    width, height = picture.size
+    return Shown(source=f"data:image/png;base64,{content}", width=width, height=height, alt=alt)

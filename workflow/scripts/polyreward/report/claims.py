@@ -4,8 +4,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace as Shown
 
 import pandas as pd
 
@@ -43,63 +43,14 @@ OUTRIGHT = {
 }
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """Positions along a drawing, 0 to WIDTH.
-
-    Attributes:
-        bound: the rule's.
-        holds: start and width of the side on which the claim holds.
-        ours: (low, estimate, high); without an interval, low and high are the estimate.
-        printed: the estimate.
-    """
-
-    bound: float
-    holds: tuple[float, float]
-    ours: tuple[float, float, float] | None
-    printed: float | None
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A verdict's word, symbol and colour name."""
-
-    word: str
-    symbol: str
-    key: str
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim: its texts, its drawing, and the rest of its row as more, [(name, text)].
-
-    Attributes:
-        speaks_of: what the verdict is about, where that is less than the claim says.
-    """
-
-    name: str
-    paper: str
-    number: str
-    says: str
-    verdict: Verdict
-    speaks_of: str
-    ours: str
-    n: str
-    rule: str
-    printed: str
-    unit: str
-    drawn: Drawing
-    more: list[tuple[str, str]]
-
-
-def verdict_of(word: str) -> Verdict:
-    """Return a verdict with its symbol and colour; raise KeyError for an unknown one."""
+def verdict_of(word: str) -> Shown:
+    """Return a verdict's word, symbol and key, the name of its colour; raise KeyError for an unknown one."""
     symbol, key = LOOKS[word]
-    return Verdict(word.removesuffix(" by this data"), symbol, key)
+    return Shown(word=word.removesuffix(" by this data"), symbol=symbol, key=key)
 
 
-def shown_claims(path: Path, command: str) -> list[Claim]:
-    """Return a table's claims in order; numbers of one unit share an axis.
+def shown_claims(path: Path, command: str) -> list[Shown]:
+    """Return a table's claims in order; numbers of one unit share an axis. `more` is the rest of a row.
 
     Args:
         command: makes the table.
@@ -116,9 +67,9 @@ def shown_claims(path: Path, command: str) -> list[Claim]:
     return [_claim(row, spans[row["unit"]]) for row in rows]
 
 
-def _claim(row: dict, span: tuple[float, float]) -> Claim:
+def _claim(row: dict, span: tuple[float, float]) -> Shown:
     few = row["verdict"] not in (UNDECIDED, UNTESTED) and row["speaks_of"] == "these models only"
-    return Claim(
+    return Shown(
         name=row["claim"],
         paper=row["paper"],
         number=f"{SHORT[row['paper']]} {row['number']}",
@@ -145,7 +96,7 @@ def _text(value) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def counts(claims: list[Claim]) -> list[tuple[Verdict, int]]:
+def counts(claims: list[Shown]) -> list[tuple[Shown, int]]:
     """Return the number of claims per verdict that occurs, in the order of VERDICTS."""
     found = Counter(claim.verdict.key for claim in claims)
     return [(verdict, found[verdict.key]) for verdict in map(verdict_of, VERDICTS) if verdict.key in found]
@@ -167,8 +118,12 @@ def span_of(rows: Iterable[Mapping]) -> tuple[float, float]:
     return min(known), max(known)
 
 
-def drawing(row: Mapping, span: tuple[float, float]) -> Drawing:
-    """Return where the numbers of a row of the claims' table are drawn; span: the ends of the axis."""
+def drawing(row: Mapping, span: tuple[float, float]) -> Shown:
+    """Return where the numbers of a row are drawn, 0 to WIDTH; span: the ends of the axis.
+
+    bound is the rule's, holds the start and width of the side on which the claim holds, ours the low end, the
+    estimate and the high end (the estimate without an interval), and printed the printed number.
+    """
     low, high = span
     scale = (WIDTH - 2 * EDGE) / (high - low) if high > low else 0
 
@@ -181,4 +136,4 @@ def drawing(row: Mapping, span: tuple[float, float]) -> Drawing:
     side, bound = rule_of(row["rule"])
     x = at(bound)
     holds = (x, round(WIDTH - x, 1)) if side == "above" else (0.0, x)
-    return Drawing(x, holds, ours, at(printed) if math.isfinite(printed) else None)
+    return Shown(bound=x, holds=holds, ours=ours, printed=at(printed) if math.isfinite(printed) else None)

@@ -1,20 +1,23 @@
 """Write the page: one file with its styles, script and pictures."""
 
+import base64
+import hashlib
 import os
 from pathlib import Path
 from urllib.parse import quote
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
 from polyreward.core.files import write_text
-from polyreward.report.artifacts import Shown, shown_artifacts
-from polyreward.report.claims import WIDTH, Claim, counts, shown_claims
+from polyreward.report.artifacts import shown_artifacts
+from polyreward.report.claims import WIDTH, counts, shown_claims
 from polyreward.report.results import Results
-from polyreward.report.template import rendered
 
 CLAIM_TABLES = ["claims.csv", "transfer_claims.csv", "carb_claims.csv"]  # both papers', else one paper's
 SNAKEMAKE_REPORT = "snakemake_report.html"
 
 
-def write_page(results: Results, out: Path, root: Path) -> list[Shown]:
+def write_page(results: Results, out: Path, root: Path) -> list:
     """Write a results folder's page; return the artifacts that do not exist.
 
     The same folder gives the same bytes.
@@ -31,10 +34,7 @@ def write_page(results: Results, out: Path, root: Path) -> list[Shown]:
     claims = claims_of(results)
     links = os.path.relpath(results.folder.resolve(), out.resolve().parent)
     text = rendered(
-        root,
-        "page.html",
-        ["style.css"],
-        "script.js",
+        root / "workflow/report/page",
         scale=results.registry.scale,
         about=results.about,
         command_of_all=results.command_of_all,
@@ -53,8 +53,33 @@ def write_page(results: Results, out: Path, root: Path) -> list[Shown]:
     return missing
 
 
-def claims_of(results: Results) -> list[Claim]:
+def claims_of(results: Results) -> list:
     """Return both papers' claims where that table exists, else one paper's, else none."""
     there = [name for name in CLAIM_TABLES if (results.folder / name).is_file()]
     chosen = there[:1] if there[:1] == CLAIM_TABLES[:1] else there
     return [claim for name in chosen for claim in shown_claims(results.folder / name, results.command(name))]
+
+
+def rendered(folder: Path, **content: object) -> str:
+    """Render page.html of a folder with its style and script in it, so that a browser fetches nothing."""
+    style, code = ((folder / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
+    environment = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html").render(
+        style=style, script=code, policy=policy_of(style, code), **content
+    )
+
+
+def policy_of(style: str, script: str) -> str:
+    """Return the content security policy: a browser fetches nothing, and runs only this style and script."""
+    hashes = [
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii") for text in (style, script)
+    ]
+    return (
+        f"default-src 'none'; img-src data:; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
+    )
