@@ -4,47 +4,48 @@ docs/settings.md."""
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any
 
-import yaml
-from pydantic import BaseModel, TypeAdapter
-from pydantic.fields import FieldInfo
-
-from polyreward.config.settings.messages import bare, is_section, members
 from polyreward.core.files import write_text
-from polyreward.core.yaml_files import read_yaml
 from polyreward.settings.model import Settings
 
 SCHEMA, PAGE = Path("workflow/schemas/config.schema.json"), Path("docs/settings.md")
 INTRODUCTION = """# Settings
 
-Every setting, with its default and its value in `config.yaml` (scale mini). `polyreward settings` writes this page and
-`workflow/schemas/config.schema.json` from the classes in `workflow/scripts/polyreward/settings/`.
+Every setting and its default. `polyreward settings` writes this page and `workflow/schemas/config.schema.json` from the classes in
+`workflow/scripts/polyreward/settings/`.
 
-An overlay (`--configfile`) names only what it changes. Where there is no default, `config.yaml` or an overlay must give a value. An
-unknown key is an error. "Paper" means arXiv 2509.21798 under `carb` and `think_as_locals`, and arXiv 2410.18027 elsewhere. `<name>` stands for a
-name of your choice.
+An overlay (`--configfile`) names only what it changes. Where there is no default, `config.yaml` or an overlay must give a value, but for
+optional keys. An unknown key is an error. "Paper" means arXiv 2509.21798 under `carb` and `think_as_locals`, and arXiv 2410.18027
+elsewhere. `<name>` stands for a name of your choice.
 """
+BOUNDS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
 
 
 def write_reference(root: Path) -> list[Path]:
     """Write the schema and the reference page of a checkout; returns their paths."""
-    texts = reference(read_yaml(root / "config.yaml"))
-    for path, text in texts.items():
+    for path, text in reference().items():
         write_text(text, root / path)
-    return [root / path for path in texts]
+    return [root / path for path in reference()]
 
 
-def reference(config: dict) -> dict[Path, str]:
-    """Return {path in the checkout: text} of the schema and the reference page; config: config.yaml, whose
-    values are shown."""
-    return {SCHEMA: schema_text(), PAGE: page_text(config)}
-
-
-def schema_text() -> str:
-    """Return the JSON schema of config.yaml."""
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Settings.model_json_schema()}
-    return json.dumps(_without_titles(schema), indent=1, ensure_ascii=False) + "\n"
+def reference() -> dict[Path, str]:
+    """Return {path in the checkout: text} of the schema and the reference page."""
+    schema = _without_titles(Settings.model_json_schema())
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    head = "| key | takes | default | meaning |\n| --- | --- | --- | --- |"
+    parts, plain = [INTRODUCTION], []
+    for name, field in schema["properties"].items():
+        rows = list(_rows("", {name: field}, schema["required"], schema["$defs"]))
+        if len(rows) == 1:
+            plain += rows
+        else:
+            parts += [f"## `{name}`\n", f"{field.get('description', '')}\n", head, *rows[1:], ""]
+    parts[1:1] = ["## Top level\n", head, *plain, ""]
+    return {
+        SCHEMA: json.dumps(dialect, indent=1, ensure_ascii=False) + "\n",
+        PAGE: "\n".join(parts).rstrip() + "\n",
+    }
 
 
 def _without_titles(schema: Any) -> Any:
@@ -58,101 +59,45 @@ def _without_titles(schema: Any) -> Any:
     return [_without_titles(one) for one in schema] if isinstance(schema, list) else schema
 
 
-def page_text(config: dict) -> str:
-    """Return the reference page."""
-    fields = Settings.model_fields.items()
-    plain = {name: field for name, field in fields if not _sections(field.annotation)}
-    parts = [INTRODUCTION, "## Top level\n", _table("", plain, config)]
-    for name, field in fields:
-        if name not in plain:
-            parts += [
-                f"## `{name}`\n",
-                f"{field.description}\n",
-                *_section_parts(name, field.rebuild_annotation(), config.get(name)),
-            ]
-    return "\n".join(parts)
+def _rows(prefix: str, properties: dict, required: list[str], definitions: dict) -> Iterator[str]:
+    """Yield a row for each key, followed by those of the sections that it holds."""
+    for name, field in properties.items():
+        default = field.get("default", "")
+        said = "below" if isinstance(default, dict) and default else json.dumps(default, ensure_ascii=False)
+        shown = "" if name in required else f"`{said}`" if "default" in field else "optional"
+        meaning = field.get("description", "").replace("|", "\\|").replace("<", "&lt;")
+        yield f"| `{prefix}{name}` | {_takes(field)} | {shown} | {meaning} |"
+        by_name = _by_name(field)
+        inner = f"{prefix}{name}.<name>." if by_name else f"{prefix}{name}."
+        sections = _sections(by_name or field)
+        for section in sections:
+            one = definitions[section]
+            if len(sections) > 1:
+                yield f"| **{inner.replace('<', '&lt;')}\\*** | {section} | | {one['description']} |"
+            yield from _rows(inner, one.get("properties", {}), one.get("required", []), definitions)
 
 
-def _section_parts(key: str, annotation: Any, value: Any) -> Iterator[str]:
-    """Yield the table of a section, then those of the sections in it."""
-    for title, section in _sections(annotation):
-        name = f"{key}.<name>" if get_origin(bare(annotation)) is dict else key
-        if title:
-            yield f"`{name}` of kind {title}:\n"
-        shown = value if name == key and isinstance(value, dict) else {}
-        yield _table(f"{name}.", section.model_fields, shown)
-        for inner_name, field in section.model_fields.items():
-            if _sections(field.annotation):
-                yield f"### `{name}.{inner_name}`\n" if "<" not in name else f"#### `{name}.{inner_name}`\n"
-                yield from _section_parts(
-                    f"{name}.{inner_name}", field.rebuild_annotation(), shown.get(inner_name)
-                )
+def _by_name(field: dict) -> dict:
+    """Return the type of entries that have names of the user's choice."""
+    return {**field.get("patternProperties", {"": field.get("additionalProperties")})}.popitem()[1] or {}
 
 
-def _sections(annotation: Any) -> list[tuple[str, type[BaseModel]]]:
-    """Return the sections that a type is or holds by name, each with what tells it from the others."""
-    plain = bare(annotation)
-    if get_origin(plain) is dict:
-        plain = get_args(plain)[1]
-    if is_section(bare(plain)):
-        return [("", bare(plain))]
-    return [(tag.strip("<>"), bare(one)) for tag, one in members(plain).items() if is_section(bare(one))]
+def _sections(field: dict) -> list[str]:
+    """Return the definitions that a field is one of."""
+    found = [field, *field.get("anyOf", []), *field.get("oneOf", [])]
+    return [one["$ref"].rsplit("/", 1)[-1] for one in found if "$ref" in one]
 
 
-def _table(prefix: str, fields: dict, values: dict) -> str:
-    lines = ["| key | takes | default | mini | meaning |", "| --- | --- | --- | --- | --- |"]
-    for name, field in fields.items():
-        takes = (
-            "entries by name"
-            if get_origin(bare(field.annotation)) is dict
-            else allowed(TypeAdapter(field.rebuild_annotation()).json_schema())
-        )
-        value = _shown(values[name]) if name in values else ""
-        default = "" if field.is_required() or _is_optional(field) else _shown(field.default)
-        meaning = f"Optional. {field.description}" if _is_optional(field) else field.description
-        cells = " | ".join(map(_cell, (takes, default, value, meaning)))
-        lines.append(f"| `{prefix}{name}` | {cells} |")
-    return "\n".join(lines) + "\n"
-
-
-def allowed(schema: dict) -> str:
-    """Return in words what a type takes, by its JSON schema."""
-    if "enum" in schema or "const" in schema:
-        return ", ".join(schema.get("enum", [schema.get("const")]))
-    if "anyOf" in schema or "oneOf" in schema:
-        return " or ".join(dict.fromkeys(map(allowed, schema.get("anyOf") or schema["oneOf"])))
-    if schema.get("type") == "array":
-        return f"list of {allowed(schema['items'])}"
-    ranges = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
-    bounds = " and ".join(f"{sign} {schema[key]:g}" for key, sign in ranges.items() if key in schema)
-    return " ".join(
-        filter(None, [{"object": "section"}.get(schema.get("type"), schema.get("type", "section")), bounds])
-    )
-
-
-def _is_optional(field: FieldInfo) -> bool:
-    """Say whether a key may be left out but never be null: see settings.base.optional."""
-    return callable(field.json_schema_extra)
-
-
-def _shown(value: Any) -> str:
-    """Return a value as config.yaml has it; a section's is in its own table."""
-    if isinstance(value, BaseModel) or (isinstance(value, dict) and value):
-        return "below"
-    return (
-        f"`{'null' if value is None else str(value).lower() if isinstance(value, bool) else _compact(value)}`"
-    )
-
-
-def _compact(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return (
-        yaml.safe_dump(value, default_flow_style=True, width=10_000, allow_unicode=True)
-        .removesuffix("...\n")
-        .strip()
-    )
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;") if "`" not in text else text.replace("|", "\\|")
+def _takes(field: dict) -> str:
+    """Return in words what a field takes."""
+    if "enum" in field or "const" in field:
+        return ", ".join(field.get("enum", [field.get("const")]))
+    for several in ("anyOf", "oneOf"):
+        if several in field:
+            return " or ".join(dict.fromkeys(map(_takes, field[several])))
+    if field.get("type") == "array":
+        return f"list of {_takes(field['items'])}"
+    if _by_name(field):
+        return "entries by name"
+    bounds = " and ".join(f"{sign} {field[key]:g}" for key, sign in BOUNDS.items() if key in field)
+    return f"{field.get('type', 'section')} {bounds.replace('<', '&lt;')}".strip()
