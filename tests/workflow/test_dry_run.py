@@ -81,7 +81,7 @@ def test_wrong_settings_stop_at_the_start_and_are_named_with_file_and_line_in_a_
         f"{overlay}:3: carb.cultures: List should have at least 2 items",
     ):
         assert problem in ran.stdout
-    assert len(ran.stdout.splitlines()) <= 8
+    assert len(ran.stdout.splitlines()) <= 10
     overlay.write_text("bases: [gemma-3-270]\ntarget_languages: [en, xx]\n", encoding="utf-8")
     ran = snakemake(*start)
     for problem in (f"{overlay}:1: bases: `gemma-3-270` is unknown", "`en` is the source", "`xx` is unknown"):

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
+from pydantic import BaseModel
+
 from polyreward.config.settings.messages import type_problems
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.yaml_files import read_yaml
 from polyreward.models.cuda import cuda_only
 from polyreward.ops.machine import cuda_devices
-from polyreward.settings.base import Section
 
 # Rules that all other tables and figures of trained reward models need
 OF_TRAINED = {"transfer_comparison", "language_comparison", "figure1", "figure2", "gate", "labelled_pairs"}
@@ -24,7 +25,7 @@ def site_file() -> Path:
     return Path(os.environ.get("POLYREWARD_SITE", SITE))
 
 
-class Site(Section):
+class Site(BaseModel, extra="forbid"):
     """A SLURM site's settings."""
 
     account: str | None

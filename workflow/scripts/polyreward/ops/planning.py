@@ -12,6 +12,7 @@ import pandas as pd
 
 from polyreward.config.scale import Scale, read_scale
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.tables import as_markdown
 from polyreward.ops.progress import known_seconds
 from polyreward.ops.resources import ModelJob, parameters_b
 from polyreward.ops.workflow import dry_run_jobs, memory_function
@@ -76,7 +77,7 @@ def plan_text(targets: Sequence[str], configfiles: Sequence[str], root: Path, gp
         "## Keys",
         _listed(missing_keys(jobs, scale, os.environ)) or "None is missing.",
         "## Jobs",
-        table.to_markdown(index=False, floatfmt=",.1f", intfmt=",", missingval=""),
+        as_markdown(table, floatfmt=",.1f", intfmt=",", missingval=""),
         "## Disk of models (GiB)",
         _listed(f"{what}: {gib:,.1f}" for what, gib in disk.items()),
     ]
