@@ -1,5 +1,4 @@
-"""All figures, drawn from made-up tables of real size: one look of each language, legible type and ticks, n
-and level."""
+"""Figures 1 to 3, drawn from made-up tables of real size: one look of each language, n and level."""
 
 import importlib.util
 import re
@@ -21,12 +20,7 @@ from polyreward.transfer.figure1 import draw_figure1
 
 # n of what is counted, or the word for it
 N_SHOWN = dict.fromkeys(FIGURES, r"n ?= ?\d")
-WITH_INTERVALS = (
-    "figure1",
-    "figure3",
-    *(f"carb_figure{number}" for number in (2, 3, 4, 5)),
-    "carb_perturbation_figure",
-)
+WITH_INTERVALS = ("figure1", "figure3")
 
 
 @cache
