@@ -9,7 +9,7 @@ import pytest
 
 from polyreward.ops import machine
 from polyreward.ops.machine import available, cuda_devices, memory_mb
-from polyreward.ops.workflow import limit_jobs, machine_problems
+from polyreward.ops.workflow import limit_jobs
 
 
 @pytest.fixture
@@ -126,73 +126,6 @@ def test_jobs_at_a_time_have_devices_of_their_own(tmp_path):
     again = job(2, CUDA_VISIBLE_DEVICES="GPU-a,GPU-b,GPU-c")
     assert seen(again) == "GPU-a,GPU-b"
     end(again)
-
-
-@pytest.fixture(autouse=True)
-def laptop(request, monkeypatch):
-    """Let tests of problems run on a machine of 16 GB with one GPU."""
-    if "problem" in request.node.name:
-        monkeypatch.setattr(machine, "memory_mb", lambda: 16_000)
-        monkeypatch.setattr(machine, "cuda_devices", lambda: 1)
-
-
-def workflow(**stated):
-    return SimpleNamespace(
-        global_resources={name: SimpleNamespace(value=value) for name, value in stated.items()}
-    )
-
-
-def job(flow, rule, **asked):
-    """Return a job as Snakemake has it, whose request is cut to the limits, as long as there are some."""
-
-    def expand(wildcards, inputs, attempt):
-        limits = {name: one.value for name, one in flow.global_resources.items() if one is not None}
-        return {
-            name: min(value, limits.get(name, value)) if isinstance(value, int) else value
-            for name, value in asked.items()
-        }
-
-    return SimpleNamespace(
-        rule=SimpleNamespace(name=rule, expand_resources=expand), wildcards_dict={}, input=[], attempt=1
-    )
-
-
-def test_jobs_that_fit_are_no_problem():
-    flow = workflow()
-    fitting = [job(flow, "a", mem_mb=14_400, gpu=1), job(flow, "b"), job(flow, "c", mem_mb="<TBD>")]
-    assert list(machine_problems(flow, fitting)) == []
-
-
-def test_problems_are_all_that_a_machine_cannot_hold():
-    flow = workflow()
-    jobs = [job(flow, "train", mem_mb=20_000), job(flow, "train", mem_mb=30_000, gpu=4),
-            job(flow, "score", mem_mb=15_000)]  # fmt: skip
-    score, memory, gpus = machine_problems(flow, jobs)
-    assert score.startswith(
-        "score: a job asks for 15000 MB of memory, and jobs get 14400 of this machine's 16000"
-    )
-    assert memory.startswith("train: a job asks for 30000 MB of memory")
-    assert "`--set-resources train:mem_mb=...`" in memory
-    assert gpus.startswith("train: a job asks for 4 GPUs, and jobs get 1 of this machine's 1")
-
-
-def test_a_problem_is_not_hidden_by_a_stated_limit():
-    flow = workflow(mem_mb=12_000)
-    (found,) = machine_problems(flow, [job(flow, "train", mem_mb=13_000)])
-    assert "asks for 13000 MB of memory, and jobs get 12000" in found
-    assert flow.global_resources["mem_mb"].value == 12_000
-    broken = job(flow, "a")
-    broken.rule.expand_resources = lambda *_: 1 / 0
-    with pytest.raises(ZeroDivisionError):
-        list(machine_problems(flow, [broken]))
-    assert flow.global_resources["mem_mb"].value == 12_000
-
-
-def test_it_is_a_problem_to_hand_out_more_than_the_machine_has():
-    memory, gpus = machine_problems(workflow(mem_mb=64_000, gpu=2), [])
-    assert memory.startswith("--resources mem_mb=64000 (or a profile) is more than this machine's 16000")
-    assert memory.endswith("then jobs get 14400")
-    assert gpus.startswith("--resources gpu=2")
 
 
 def test_a_cluster_is_not_limited():
