@@ -59,23 +59,3 @@ def gpu_check(device: str) -> None:
     from polyreward.ops.gpu_check import check_device
 
     check_device(device)
-
-
-@click.command(
-    "hub-check",
-    cls=Listing,
-    short_help="Ask the hub for all that a scale fetches: access, models' heads, datasets' columns.",
-    epilog="Example: polyreward hub-check --configfile workflow/scales/paper.yaml --data",
-)
-@OVERLAYS
-@click.option(
-    "--data", is_flag=True, help="Also fetch the datasets and read their columns; they stay in the cache."
-)
-def hub_check(configfile: tuple[str, ...], data: bool) -> None:
-    """Find what the hub will refuse of a scale before anything is spent, and name all of it at once.
-
-    It looks for repositories that are gated or missing, unknown revisions and heads of reward models, and
-    datasets whose columns differ from the catalog's. No weights are fetched."""
-    from polyreward.ops.hub_check import check_hub
-
-    print("\n".join(check_hub(configfile, ROOT, data)) or "This scale fetches nothing from the hub")
