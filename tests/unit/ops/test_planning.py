@@ -36,12 +36,12 @@ def jobs():
 
 def made_up(kind, entry, training=None, rule="made_up", processes=1):
     model = ModelJob(kind, lambda wildcards: [entry], training, {}, "bfloat16", processes, False, 90)
-    return Job(rule, {}, {}, model)
+    return Job(rule, {}, model)
 
 
 def test_no_job_is_lost_and_those_that_have_run_count_by_their_mean():
     entry = {"hub": "m", "parameters_b": 1, "kind": "classifier"}
-    jobs = [made_up("score", entry), made_up("score", entry), Job("table", {}, {}, None)]
+    jobs = [made_up("score", entry), made_up("score", entry), Job("table", {}, None)]
     rules = by_rule(jobs, {"made_up": [3600.0, 7200.0]}).set_index("rule")
     assert rules["jobs"].to_dict() == {"made_up": 2, "table": 1}
     assert rules.loc["made_up", ["hours", "hours at most"]].tolist() == [3.0, 3.0]

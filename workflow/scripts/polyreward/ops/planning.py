@@ -35,7 +35,6 @@ class Job:
 
     rule: str
     wildcards: dict
-    params: dict
     model: ModelJob | None
 
     @property
@@ -57,10 +56,7 @@ def planned_jobs(targets: Sequence[str], configfiles: Sequence[str], root: Path)
             )
     with contextlib.chdir(root):
         found = [(job, memory_function(job.rule)) for job in dry_run_jobs(targets, configfiles)]
-    return [
-        Job(job.rule.name, job.wildcards, dict(job.params.items()), of if isinstance(of, ModelJob) else None)
-        for job, of in found
-    ]
+    return [Job(job.rule.name, job.wildcards, of if isinstance(of, ModelJob) else None) for job, of in found]
 
 
 def plan_text(targets: Sequence[str], configfiles: Sequence[str], root: Path, gpu_gib: float) -> str:
