@@ -36,7 +36,8 @@ def name_logs(rules) -> None:
         if rule.script and not rule.log:
             found = dict.fromkeys(re.findall(r"{(\w+)", str(rule.output[0])))
             wildcards = [f"{{{name}}}" for name in found if name in rule.wildcard_names]
-            job = f"{rule.name}/{'_'.join(wildcards) or 'all'}"
+            key = "_".join(wildcards).replace("_{seed}", "{seed}")  # which begins with `_`, or is empty
+            job = f"{rule.name}/{key or 'all'}"
             rule.log_modifier = rule.benchmark_modifier = rule.output_modifier
             rule.set_log(f"<logs>/{job}.log")
             rule.benchmark = f"<benchmarks>/{job}.tsv"
