@@ -39,14 +39,19 @@ def file_rows(path: str | Path) -> Iterator[Row]:
     compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     kept = suffixes[:-1] if compression else suffixes
     suffix = kept[-1] if kept else ""
-    if suffix in ("", ".jsonl", ".ndjson", ".json"):
-        yield from _json_rows(path, compression)
-    elif suffix in (".csv", ".tsv"):
-        yield from _csv_rows(path, compression)
-    elif suffix == ".parquet":
-        yield from _parquet_rows(path, compression)
-    else:
+    if suffix not in ("", *FORMATS):
         raise PolyrewardError(f"{path}: cannot read `{suffix}` files; save it as one of {', '.join(FORMATS)}")
+    kinds = {".csv": ("CSV", _csv_rows), ".tsv": ("CSV", _csv_rows), ".parquet": ("Parquet", _parquet_rows)}
+    kind, rows = kinds.get(suffix, ("JSON", _json_rows))
+    try:
+        with _opened(path, compression) as stream:
+            yield from rows(path, stream)
+    except PolyrewardError:
+        raise
+    except UnicodeDecodeError as error:
+        raise PolyrewardError(f"{path}: not UTF-8 (byte {error.start}); save the file in UTF-8") from error
+    except Exception as error:  # a damaged file raises whatever its reader or its decompressor thinks of
+        raise PolyrewardError(f"{path}: not a {kind} file ({error}); save it again") from error
 
 
 @contextmanager
@@ -60,19 +65,13 @@ def _opened(path: Path, compression: str | None) -> Iterator[io.BufferedIOBase]:
         yield stream
 
 
-def _json_rows(path: Path, compression: str | None) -> Iterator[Row]:
-    try:
-        with _opened(path, compression) as stream:
-            first = next((line for line in stream if line.strip()), b"").removeprefix(b"\xef\xbb\xbf").strip()
-            stream.seek(0)
-            if first.startswith(b"{") and _is_json(first):
-                yield from _json_lines(path, stream)
-            else:
-                yield from _json_table(path, stream.read())
-    except (OSError, EOFError, zipfile.BadZipFile, ValueError) as error:
-        if isinstance(error, PolyrewardError):
-            raise
-        raise PolyrewardError(f"{path}: cannot be unpacked ({error}); save it again") from error
+def _json_rows(path: Path, stream: io.BufferedIOBase) -> Iterator[Row]:
+    first = next((line for line in stream if line.strip()), b"").removeprefix(b"\xef\xbb\xbf").strip()
+    stream.seek(0)
+    if first.startswith(b"{") and _is_json(first):
+        yield from _json_lines(path, stream)
+    else:
+        yield from _json_table(path, stream.read())
 
 
 def _is_json(line: bytes) -> bool:
@@ -155,7 +154,7 @@ def _as_table(found: dict) -> list | str | None:
             return f"holds several tables ({', '.join(tables[:9])}); save one of them as a file"
         return found[tables[0]]
     columns = list(found.values())
-    if len(columns) > 1 and all(isinstance(one, dict) for one in columns):
+    if columns and all(isinstance(one, dict) for one in columns):
         keys = columns[0].keys()
         if keys and all(one.keys() == keys for one in columns):
             if all(key.isdigit() for key in keys):
@@ -175,45 +174,30 @@ def _named_once(path: Path, names: Sequence[str]) -> None:
         raise PolyrewardError(f"{path}: has the column `{twice[0]}` more than once; rename or delete one")
 
 
-def _csv_rows(path: Path, compression: str | None) -> Iterator[Row]:
+def _csv_rows(path: Path, raw: io.BufferedIOBase) -> Iterator[Row]:
     csv.field_size_limit(sys.maxsize)  # an answer may be longer than the 128 KiB that the module allows
-    try:
-        with (
-            _opened(path, compression) as raw,
-            io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as stream,
-        ):
-            header = stream.readline()
-            stream.seek(0)
-            delimiter = max(DELIMITERS, key=lambda one: (header.count(one), one == ","))
-            reader = csv.DictReader(stream, delimiter=delimiter)
-            _named_once(path, reader.fieldnames or [])
-            before = 1
-            for cells in reader:
-                place, before = f"{path}:{before + 1}", reader.line_num
-                if None in cells:
-                    yield (
-                        place,
-                        "has more cells than there are columns; quote a cell that has a comma or a quote",
-                    )
-                else:
-                    yield place, {key: text or None for key, text in cells.items() if key not in INDEX}
-    except UnicodeDecodeError as error:
-        raise PolyrewardError(f"{path}: not UTF-8 (byte {error.start}); save the file in UTF-8") from error
-    except (csv.Error, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise PolyrewardError(f"{path}: not CSV ({error}); save it again") from error
+    stream = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+    header = stream.readline()
+    stream.seek(0)
+    delimiter = max(DELIMITERS, key=lambda one: (header.count(one), one == ","))
+    reader = csv.DictReader(stream, delimiter=delimiter, strict=True)
+    _named_once(path, reader.fieldnames or [])
+    before = 1
+    for cells in reader:
+        place, before = f"{path}:{before + 1}", reader.line_num
+        if None in cells:
+            yield place, "has more cells than there are columns; quote a cell that has a comma or a quote"
+        else:
+            yield place, {key: text or None for key, text in cells.items() if key not in INDEX}
 
 
-def _parquet_rows(path: Path, compression: str | None) -> Iterator[Row]:
-    import pyarrow as pa  # most files are not Parquet, and it takes a while
-    from pyarrow.parquet import ParquetFile
+def _parquet_rows(path: Path, stream: io.BufferedIOBase) -> Iterator[Row]:
+    from pyarrow.parquet import ParquetFile  # most files are not Parquet, and it takes a while
 
-    try:
-        with _opened(path, compression) as stream, ParquetFile(stream) as file:
-            names = [name for name in file.schema_arrow.names if name not in INDEX]
-            _named_once(path, names)
-            yield from _arrow_rows(path, file.iter_batches(batch_size=ROWS_AT_ONCE, columns=names))
-    except (pa.ArrowException, OSError, zipfile.BadZipFile) as error:
-        raise PolyrewardError(f"{path}: not a Parquet file ({error}); save it again") from error
+    with ParquetFile(stream) as file:
+        names = [name for name in file.schema_arrow.names if name not in INDEX]
+        _named_once(path, names)
+        yield from _arrow_rows(path, file.iter_batches(batch_size=ROWS_AT_ONCE, columns=names))
 
 
 def _saved_dataset(path: Path) -> Iterator[Row]:
