@@ -60,6 +60,11 @@ def test_each_make_target_is_one(document):
         assert name == "results" or re.search(rf"^[^\t#\n]*\b{name}\b[^\n=]*:", makefile, re.MULTILINE), name
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
+def test_no_file_follows_the_logger_which_snakemake_would_take_for_another_logger(document):
+    assert re.findall(r"--logger polyreward (?!-)\S+", text(document)) == []
+
+
 def test_each_test_of_a_miniature_is_one():
     tests = "".join(
         path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests/unit").rglob("test_*.py"))

@@ -3,6 +3,7 @@ environment variables."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -156,6 +157,9 @@ def test_a_gated_model_says_how_to_accept_its_terms_and_set_a_token(ask, hub):
 def test_an_empty_cache_without_a_network_says_what_to_do(ask, tmp_path):
     text = refused(ask, FETCH, REPOSITORY, COMMIT, HF_HUB_OFFLINE="1")
     assert f"HF_HUB_OFFLINE is set, and the cache ({tmp_path / 'cache'}/hub) is missing a part" in text
+    command = re.search("run `hf (.*?)`", text)[1].split()
+    ask("import sys; from huggingface_hub.cli.hf import main; main()", *command)  # as it says
+    assert Path(ask(FETCH, REPOSITORY, COMMIT, HF_HUB_OFFLINE="1"), "config.json").is_file()
 
 
 def test_a_hub_that_cannot_be_reached_is_told(ask, hub):

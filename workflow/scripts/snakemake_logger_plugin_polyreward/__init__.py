@@ -1,7 +1,8 @@
 """`snakemake --logger polyreward`: one line on how far a run is, instead of an account of every job.
 
 A terminal shows one line, kept up to date. A file gets a line at each 5% and once a minute. Snakemake still
-writes its own account to `.snakemake/log`. Snakemake finds this package by its name.
+writes its own account to `.snakemake/log`. Snakemake finds this package by its name. It takes each word
+after `--logger` as a logger: an option must follow, not a file.
 """
 
 import os

@@ -133,7 +133,7 @@ def _answer(ask: Callable, repository: str, kind: str, revision: str):
         # What is gated counts as not found.
         refused = isinstance(answer, RepositoryNotFoundError | RevisionNotFoundError) or _forbidden(answer)
         raise (UnavailableError if refused else PolyrewardError)(
-            f"{where}: {_reason(answer, repository, kind)}"
+            f"{where}: {_reason(answer, repository, kind, revision)}"
         ) from error
 
 
@@ -141,7 +141,8 @@ def _forbidden(error: Exception) -> bool:
     return isinstance(error, HfHubHTTPError) and error.response.status_code == 403
 
 
-def _reason(error: Exception, repository: str, kind: str) -> str:
+def _reason(error: Exception, repository: str, kind: str, revision: str) -> str:
+    at = "" if " " in revision else f" --revision {revision}"
     page = f"{constants.ENDPOINT}/{'datasets/' if kind == DATASETS else ''}{repository}"
     token = (
         "set HF_TOKEN to a read token of your account (from the hub's settings, Access Tokens), or run `hf"
@@ -150,11 +151,11 @@ def _reason(error: Exception, repository: str, kind: str) -> str:
     if isinstance(error, GatedRepoError):
         return f"gated: its authors ask you to accept their terms. Do so on {page}, {token}, and run again"
     if isinstance(error, RevisionNotFoundError):
-        return "the hub has the repository, but no such revision; correct `revision` in workflow/catalog"
+        return "the hub has the repository, but no such revision; correct `revision` where it is named"
     if isinstance(error, RepositoryNotFoundError):
         return (
-            f"the hub knows no such repository, or it is private ({page}); correct `id` in workflow/catalog,"
-            f" or {token}"
+            f"the hub knows no such repository, or it is private ({page}); correct `id` in workflow/catalog"
+            f" or the name as it was given (of a folder, its path), or {token}"
         )
     if isinstance(error, HfHubHTTPError) and error.response.status_code == 401:
         return f"the hub refused the token; {token}"
@@ -170,9 +171,9 @@ def _reason(error: Exception, repository: str, kind: str) -> str:
         )
     if constants.HF_HUB_OFFLINE:
         return (
-            f"HF_HUB_OFFLINE is set, and the cache ({constants.HF_HUB_CACHE}) is missing a part; run"
-            " `snakemake --cores 4 all --until hub_model base_model dataset` once where there is a network,"
-            " or copy that cache here"
+            f"HF_HUB_OFFLINE is set, and the cache ({constants.HF_HUB_CACHE}) is missing a part; unset it, or"
+            f" run `hf download {repository} --repo-type {kind}{at}` where there is a network and copy that"
+            " machine's cache here; of a folder, give the path"
         )
     if isinstance(error, HfHubHTTPError):
         return f"the hub answered {error.response.status_code} ({error}); try again later"
