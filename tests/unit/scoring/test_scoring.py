@@ -1,13 +1,21 @@
 """Scoring: a reward is a function of only its conversation."""
 
 import dataclasses
+import json
+import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from tiny_models import ROWS
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import (
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    GPT2Config,
+    OPTConfig,
+    RobertaConfig,
+)
 
 from polyreward.analysis.accuracy import chance, subset_summary
 from polyreward.core.conversations import conversation_ids
@@ -262,6 +270,63 @@ def test_a_trained_model_loads_in_the_type_asked_for_ready_to_score(reward_folde
 def test_what_is_no_model_is_refused(tmp_path):
     with pytest.raises(PolyrewardError, match=r"not a model folder or hub id that loads here"):
         load_classifier(tmp_path, "float32", 128, 60)
+
+
+def test_a_tokenizer_with_ids_outside_the_embedding_is_refused(reward_folder, tmp_path):
+    folder = changed(
+        reward_folder, tmp_path, lambda model: model, lambda tokenizer: tokenizer.add_tokens(["<new>"])
+    )
+    with pytest.raises(
+        PolyrewardError, match=r"has ids up to \d+, and its embedding is of \d+ tokens; save the"
+    ):
+        load_classifier(folder, "float32", 128, 60)
+
+
+POSITIONS = {
+    "gpt2": (GPT2Config(n_embd=16, n_layer=1, n_head=2, n_positions=64), 64),
+    "opt": (OPTConfig(hidden_size=16, ffn_dim=16, num_hidden_layers=1, num_attention_heads=2, max_position_embeddings=64), 64),
+    "roberta": (RobertaConfig(hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2,
+                              max_position_embeddings=66), 64),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", POSITIONS)
+def test_more_positions_than_the_model_has_are_refused_and_as_many_are_scored(reward_folder, tmp_path, kind):
+    config, held = POSITIONS[kind]
+    tokenizer = AutoTokenizer.from_pretrained(reward_folder)
+    pad = 1 if kind == "roberta" else tokenizer.pad_token_id
+    config.update(
+        {"vocab_size": len(tokenizer), "num_labels": 1, "pad_token_id": pad, "word_embed_proj_dim": 16}
+    )
+    AutoModelForSequenceClassification.from_config(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    with pytest.raises(
+        PolyrewardError, match=f"takes {held} tokens at most, and max_length is {held + 1}; set"
+    ):
+        load_classifier(tmp_path, "float32", held + 1, 200)
+    long = [{**ROWS[0], "prompt": "rice " * 100}]
+    assert (
+        score_rows(load_classifier(tmp_path, "float32", held, 200), long, "")["truncated_share"].item() == 1
+    )
+
+
+def test_longer_texts_than_a_model_is_made_for_are_said(reward_folder, capfd):
+    made_for = load_classifier(reward_folder, "float32", 128, 60).model.config.max_position_embeddings
+    load_classifier(reward_folder, "float32", made_for + 1, 60)
+    assert f"is made for {made_for} tokens; longer texts" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("method", ["bitsandbytes", "gptq"])
+def test_quantized_weights_that_do_not_load_here_name_what_they_need(reward_folder, tmp_path, method):
+    shutil.copytree(reward_folder, tmp_path / "rm", ignore=shutil.ignore_patterns("SHA256SUMS"))
+    config = json.loads((tmp_path / "rm/config.json").read_text())
+    config["quantization_config"] = {"quant_method": method, "load_in_4bit": True, "bits": 4}
+    (tmp_path / "rm/config.json").write_text(json.dumps(config))
+    with pytest.raises(PolyrewardError, match=f"quantized by {method}, and do not load here") as error:
+        load_classifier(tmp_path / "rm", "float32", 128, 60)
+    assert "name a folder with its weights as they were" in str(
+        error.value
+    ) and "correct the path" not in str(error.value)
 
 
 def test_a_hub_model_s_own_code_needs_a_pinned_revision():

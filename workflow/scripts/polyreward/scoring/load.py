@@ -58,6 +58,7 @@ def load_classifier(
             f"{source}: has {model.config.num_labels} outputs; a reward model has one (num_labels: 1); name"
             " the field of its output that holds the reward as `output`, if there is one"
         )
+    _check_fit(model, tokenizer, source, max_length)
     share = shares_prompt(model, output)
     return Classifier(model, tokenizer, max_length, token_budget, share, output)
 
@@ -73,7 +74,38 @@ def load_causal_lm(
 ) -> CausalLM:
     """Load a causal LM and its tokenizer; arguments and errors as in load_classifier."""
     model, tokenizer = _loaded(AutoModelForCausalLM, source, dtype, attention, revision, False, gpus)
+    _check_fit(model, tokenizer, source, max_length)
     return causal_lm(model, tokenizer, max_length, token_budget)
+
+
+def _check_fit(model: torch.nn.Module, tokenizer, source: str | Path, max_length: int) -> None:
+    """Raise PolyrewardError where token ids or positions would lie outside the model; on a GPU this would end
+    in an assertion of the device."""
+    ids, rows = max(tokenizer.get_vocab().values()), model.get_input_embeddings().weight.shape[0]
+    if ids >= rows:
+        raise UnavailableError(
+            f"{source}: its tokenizer has ids up to {ids}, and its embedding is of {rows} tokens; save the"
+            " tokenizer that it was trained with"
+        )
+    for name, module in model.named_modules():
+        last = name.rpartition(".")[2]
+        if isinstance(module, torch.nn.Embedding) and last in (
+            "wpe",
+            "embed_positions",
+            "position_embeddings",
+        ):
+            unused = getattr(module, "offset", None) or (module.padding_idx or -1) + 1  # of OPT, RoBERTa
+            if max_length > (held := module.weight.shape[0] - unused):
+                raise PolyrewardError(
+                    f"{source}: takes {held} tokens at most, and max_length is {max_length}; set max_length"
+                    f" to {held} or less (--max-length {held}, or `max_length` of its entry or of scoring)"
+                )
+    made_for = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+    if made_for and max_length > made_for:
+        announce(
+            f"{source}: is made for {made_for} tokens; longer texts, of up to {max_length} by max_length,"
+            " may score at random"
+        )
 
 
 def load_tokenizer(source: str | Path, revision: str | None = None):
@@ -100,12 +132,13 @@ def load_tokenizer(source: str | Path, revision: str | None = None):
 def _loaded(
     kind, source: str | Path, dtype: str, attention: str, revision: str | None, remote_code: bool, gpus: int
 ):
-    verbosity = transformers_logging.get_verbosity()
+    verbosity, quantized = transformers_logging.get_verbosity(), None
     transformers_logging.set_verbosity_error()
     intact(source)
     try:
         with without_adapter(_folder(source, revision)) as folder:
             config = AutoConfig.from_pretrained(folder, trust_remote_code=remote_code)
+            quantized = getattr(config, "quantization_config", None)
             if kind is AutoModelForSequenceClassification:
                 kind = head_of(config, source, remote_code) or kind
             tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=remote_code)
@@ -140,6 +173,12 @@ def _loaded(
         said = f"{type(error).__name__}: {error}"[:1000]
         if is_outage(error):
             raise PolyrewardError(f"{source}: not loaded ({said}); run again when that is fixed") from error
+        if quantized:
+            method = dict(quantized).get("quant_method", "a method of its own")
+            raise UnavailableError(
+                f"{source}: its weights are quantized by {method}, and do not load here ({said}); install"
+                f" what {method} needs, which may be a GPU, or name a folder with its weights as they were"
+            ) from error
         raise UnavailableError(
             f"{source}: not a model folder or hub id that loads here ({said}); correct the path"
         ) from error
