@@ -4,6 +4,7 @@ import pytest
 from transformers import AutoTokenizer
 
 from polyreward.core.conversations import answer_start, as_messages, contents, conversation_ids, map_texts
+from polyreward.core.errors import PolyrewardError
 from polyreward.sources.chat_templates import chat_template
 
 TURNS = [
@@ -29,6 +30,15 @@ def test_a_message_list_prompt_keeps_all_its_turns_and_is_not_changed():
     turns = [dict(turn) for turn in TURNS]
     assert as_messages(turns, "3.5") == [*TURNS, {"role": "assistant", "content": "3.5"}]
     assert turns == TURNS
+
+
+@pytest.mark.parametrize("role", ["tool", "developer"])
+def test_a_role_that_our_template_has_no_label_for_is_refused(tokenizer, role):
+    tokenizer.chat_template = chat_template("plain")
+    with pytest.raises(
+        PolyrewardError, match=f"refuses the conversation that begins `Hello` .it has no role {role}"
+    ):
+        conversation_ids(tokenizer, [{"role": role, "content": "Hello"}, *TURNS], "3.5", 60)
 
 
 def test_each_text_of_a_prompt_is_changed_and_roles_stay():

@@ -6,13 +6,18 @@ import shutil
 import pytest
 
 from polyreward import cli
+from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_jsonl
 from polyreward.evaluation.inspection import overview, render
 from polyreward.evaluation.score import score_models
 from polyreward.prepare.pair_files import read_pair_file
 from polyreward.scoring.load import load_tokenizer
+from polyreward.scoring.local_judge import request_ids
+from polyreward.training import policies
+from polyreward.training.reward_model import tokenized_pairs
 
+ANSWER = {"role": "assistant", "content": "4"}
 SYSTEM = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "2 + 2?"}]
 ROWS = [
     {"id": "plain", "subset": "x", "prompt": "2 + 2?", "chosen": "4", "rejected": ["5", "six"]},
@@ -55,6 +60,19 @@ def test_a_refused_row_ends_scoring_by_name_before_weights_are_loaded(here, monk
     )
     with pytest.raises(PolyrewardError, match="refuses 1 rows, first `sys`"):
         score_models(["rm"], ["pairs.jsonl"], max_length=60)
+
+
+@pytest.mark.parametrize("use", [
+    lambda tokenizer: request_ids(tokenizer, SYSTEM),
+    lambda tokenizer: conversation_ids(tokenizer, SYSTEM, "4", 60),
+    lambda tokenizer: policies._kept(tokenizer, [{"prompt": SYSTEM, "chosen": [ANSWER]}], ["chosen"], 60, "sft"),
+    lambda tokenizer: tokenized_pairs([ROWS[3]], tokenizer, 60),
+])  # fmt: skip
+def test_a_refused_conversation_is_named_in_scoring_judging_and_training(here, use):
+    with pytest.raises(
+        PolyrewardError, match=r"refuses the conversation that begins `Be brief.` \(No system turn"
+    ):
+        use(load_tokenizer("rm"))
 
 
 def test_rows_that_are_equal_or_cut_are_logged(here, capsys):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 from transformers import AutoTokenizer
 
-from polyreward.core.conversations import Messages, as_messages
+from polyreward.core.conversations import Messages, as_messages, rendered
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress
 from polyreward.core.seeds import job_seed
@@ -121,10 +121,7 @@ class Policy:
         )
 
     def _prompt_ids(self, prompt: str | Messages) -> list[int]:
-        turns = as_messages(prompt, "")[:-1]
-        return self.tokenizer.apply_chat_template(
-            turns, tokenize=True, return_dict=True, add_generation_prompt=True
-        )["input_ids"]
+        return rendered(self.tokenizer, as_messages(prompt, "")[:-1], add_generation_prompt=True)
 
 
 def answers_of_runs(

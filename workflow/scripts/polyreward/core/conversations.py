@@ -59,11 +59,17 @@ def conversation_ids(
     Returns:
         The ids, and whether they were truncated.
     """
-    ids = _rendered(tokenizer, as_messages(prompt, answer))
+    ids = rendered(tokenizer, as_messages(prompt, answer))
     return ids[-max_length:], len(ids) > max_length
 
 
-def _rendered(tokenizer, turns: list[dict[str, str]], **options) -> list[int]:
+def rendered(tokenizer, turns: Messages, **options) -> list[int]:
+    """Return messages as ids by the tokenizer's chat template.
+
+    Raises:
+        TemplateRefusalError: the template cannot show them.
+    """
+    turns = list(turns)
     try:
         return tokenizer.apply_chat_template(turns, tokenize=True, return_dict=True, **options)["input_ids"]
     except TemplateError as error:  # such as raise_exception("no system turn")
@@ -94,7 +100,7 @@ def answer_start(tokenizer, prompt: str | Messages, ids: Sequence[int]) -> int:
     This is the length of the prefix that it shares with the prompt under the generation prompt.
     """
     turns = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
-    prefix = _rendered(tokenizer, turns, add_generation_prompt=True)
+    prefix = rendered(tokenizer, turns, add_generation_prompt=True)
     shared = 0
     while shared < min(len(prefix), len(ids)) and prefix[shared] == ids[shared]:
         shared += 1

@@ -10,7 +10,7 @@ import torch
 
 from polyreward.accel.shared_prompts import Begun
 from polyreward.accel.trees import LONGEST, last_states
-from polyreward.core.conversations import Messages, conversation_ids
+from polyreward.core.conversations import Messages, conversation_ids, rendered
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress
 from polyreward.models.batches import left_padded, padded, token_budget_batches
@@ -187,9 +187,7 @@ def label_tokens(tokenizer, labels: Sequence[str]) -> list[int]:
 
 def request_ids(tokenizer, request: Messages) -> list[int]:
     """Tokenise a request with the tokenizer's own chat template, up to where the reply begins."""
-    return tokenizer.apply_chat_template(
-        list(request), tokenize=True, return_dict=True, add_generation_prompt=True
-    )["input_ids"]
+    return rendered(tokenizer, request, add_generation_prompt=True)
 
 
 def kept_ids(tokenizer, requests: Sequence[Messages], max_length: int) -> list[list[int]]:

@@ -13,6 +13,7 @@ from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
 from polyreward.accel.trainers import speed_up_grpo_trainer
+from polyreward.core.conversations import rendered
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.logs import announce
 from polyreward.core.processes import count
@@ -94,8 +95,7 @@ def train_by_grpo(
     model, tokenizer = load_policy(start_folder, dtype)
 
     def length(example: dict) -> int:
-        asked = {"tokenize": True, "return_dict": True, "add_generation_prompt": True}
-        return len(tokenizer.apply_chat_template(example["prompt"], **asked)["input_ids"])
+        return len(rendered(tokenizer, example["prompt"], add_generation_prompt=True))
 
     kept = fitting(examples, length, settings.max_length, together)
     if len(kept) < groups:

@@ -11,7 +11,7 @@ from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
 
 from polyreward.accel.onednn import multiply_by_onednn
 from polyreward.accel.trainers import speed_up_policy_trainer
-from polyreward.core.conversations import Messages, as_messages
+from polyreward.core.conversations import Messages, as_messages, rendered
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import announce
 from polyreward.core.processes import count
@@ -163,9 +163,7 @@ def _kept(tokenizer, examples: list[dict], roles: Sequence[str], max_length: int
     to end."""
 
     def length(example: dict) -> int:
-        texts = [example["prompt"] + example[role] for role in roles]
-        asked = {"tokenize": True, "return_dict": True}
-        return max(len(tokenizer.apply_chat_template(text, **asked)["input_ids"]) for text in texts)
+        return max(len(rendered(tokenizer, example["prompt"] + example[role])) for role in roles)
 
     kept = fitting(examples, length, max_length)
     announce(
