@@ -196,11 +196,12 @@ def dropped(record):
         (row(9, prompt="held-out prompt"), "unseen"),
     ],
 )
-def test_a_bad_row_of_the_pool_is_dropped_and_counted_in_its_column(bad, column):
+def test_a_bad_row_of_the_pool_is_dropped_and_counted_in_its_column(bad, column, capsys):
     evaluation = [row(50, template="held out"), row(51, template="other", prompt="held-out prompt")]
     train, dev, table = pool([row(1), bad, row(2)], evaluation)
     assert sorted(ids(train + dev)) == ["1", "2"]
     expected = dict.fromkeys(["valid", "distinct", "unseen", "sampled"], 0) | {column: 1}
+    assert ("pool: 1 rows left out: " in capsys.readouterr().err) == (column == "valid")
     assert dropped(table.to_dict("records")[0]) == expected
 
 

@@ -4,12 +4,16 @@ datasets.load_dataset."""
 import copy
 import gzip
 import json
+import sys
 from pathlib import Path
 
 import datasets
 import pytest
 import yaml
 from support import script
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "prepare"))
+from test_pair_layouts import READ
 from tiny_models import ROOT
 
 from polyreward.core.errors import PolyrewardError
@@ -165,15 +169,45 @@ def test_answers_that_are_texts_alone_need_a_prompt_column(tmp_path):
 
 def test_pairs_that_differ_before_the_answer_are_counted(tmp_path, capsys):
     hub_rows(pairs_entry(tmp_path, "mp-86k"), "mp-86k")
-    assert (
-        "mp-86k: 1 pairs whose conversations differ before the answer are left out" in capsys.readouterr().err
-    )
+    assert "mp-86k: 1 left out: the conversations differ before their last message" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["helpsteer2-preference", "helpsteer3", "llmbar", "pairs"])
+def test_a_dataset_may_name_a_layout_and_gives_the_pairs_of_a_file_in_it(tmp_path, name):
+    (_, _, rows, made), *_ = [one for one in READ if one[0] == name]
+    entry = {**pairs_entry(tmp_path, "helpsteer2", rows), "layout": name}
+    del entry["columns"], entry["chooses"]
+    (row,) = hub_rows(entry, "mine")
+    prompt = made[0]["prompt"] if isinstance(made[0]["prompt"], str) else made[0]["prompt"][0]["content"]
+    assert (row["prompt"], row["chosen"], row["rejected"]) == (prompt, made[0]["chosen"], made[0]["rejected"])
+    assert (row["id"], row["source"]) == ("mine-0", "mine")
+
+
+def test_a_layout_that_does_not_fit_is_named_with_the_dataset(tmp_path):
+    entry = {**pairs_entry(tmp_path, "mp-86k"), "layout": "judgebench"}
+    text = refused(entry, "mp-86k")
+    assert "layout judgebench needs" in text and "correct `layout` of mp-86k in workflow/catalog" in text
+
+
+def test_messages_are_read_and_checked_as_in_a_file_and_what_is_left_out_is_counted(tmp_path, capsys):
+    def talk(answer, **more):
+        return [{"from": "human", "value": "Q"}, {"from": "gpt", "value": answer, **more}]
+
+    records = [
+        {"chosen": talk("yes", tool_calls=""), "rejected": talk("no", tool_calls="")},
+        {"chosen": talk("yes", tool_calls="f()"), "rejected": talk("no", tool_calls="")},
+    ]
+    (row,) = hub_rows(pairs_entry(tmp_path / "one", "mp-86k", records), "mp-86k")
+    assert (row["prompt"], row["chosen"], row["rejected"]) == ("Q", "yes", "no")
+    assert "mp-86k: 1 left out: `chosen`: message 2 has `tool_calls`" in capsys.readouterr().err
+    text = refused(pairs_entry(tmp_path / "two", "mp-86k", records[1:]), "mp-86k")
+    assert "holds no pair (`chosen`: message 2 has `tool_calls`" in text
 
 
 def test_ratings_may_be_numbers_as_text(tmp_path):
     records = [
         {"question": "Q", "response": text, "human_rating": rating}
-        for text, rating in [("a", "10"), ("b", "9"), ("c", "n/a")]
+        for text, rating in [("a", "10"), ("b", "9"), ("c", "n/a"), ("d", "nan")]
     ]
     (row,) = hub_rows(pairs_entry(tmp_path, "care", records), "care")
     assert (row["chosen"], row["rejected"]) == ("a", "b")
@@ -342,8 +376,8 @@ def test_every_wrong_column_is_named_with_what_there_is_and_how_to_mend_it(tmp_p
 
 
 def test_a_column_of_something_else_is_described(tmp_path):
-    records = [{"prompt": [{"from": "human", "value": "Q"}], "chosen": "yes", "rejected": "no"}]
-    assert "column prompt holds List({'from': Value('string'), 'value': Value('string')})" in refused(
+    records = [{"prompt": [{"by": "human", "text": "Q"}], "chosen": "yes", "rejected": "no"}]
+    assert "column prompt holds List({'by': Value('string'), 'text': Value('string')})" in refused(
         pairs_entry(tmp_path, "mp-86k", records), "mp-86k"
     )
 

@@ -1,11 +1,14 @@
 """Filter the preference pool and split it into train and dev."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import chain
 
 import pandas as pd
 
 from polyreward.core.draws import drawn
 from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.core.logs import announce
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import read_table, write_table
 from polyreward.ops.jobs import run
@@ -41,7 +44,10 @@ def prepared_pool(
         categories: {subset: category}, for subsets that have one.
         dev_share: share of the templates for tuning, drawn by hash; a row without a template is its own.
     """
-    valid = [row for row in rows if not list(row_problems(row))]
+    problems = [list(row_problems(row)) for row in rows]
+    valid = [row for row, found in zip(rows, problems, strict=True) if not found]
+    for problem, count in Counter(chain(*problems)).most_common(10):
+        announce(f"pool: {count} rows left out: {problem}")
     by_content = (
         list({content_of(row): row for row in reversed(valid)}.values())[::-1]
         if "distinct" in filters

@@ -81,22 +81,14 @@ def read_pair_file(path: str | Path, limit: int | None = None, layout: str | Non
     except PolyrewardError as error:
         raise PolyrewardError(f"{path}: {error}") from None
     rows, seen, left_out = [], {}, {}
-    for place, units in _units(raw, how) if how else ():
-        missing = [column for column in how.needs if column not in units[0]]
-        try:
-            if missing:
-                raise UnfitRow(f"has no `{missing[0]}`; give it, or drop the row")
-            pairs = how.read(units if how.together else units[0])
-        except LeftOut as error:
-            left_out.setdefault(str(error), []).append(place)
+    for place, found in pairs_of(raw, how) if how else ():
+        if isinstance(found, LeftOut):
+            left_out.setdefault(str(found), []).append(place)
             continue
-        except UnfitRow as error:
-            problems.append(f"{place}: {error}")
+        if isinstance(found, UnfitRow):
+            problems.append(f"{place}: {found}")
             continue
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            problems.append(f"{place}: does not fit layout {how.name} ({error}); correct the row")
-            continue
-        for one in pairs:
+        for one in found:
             row = {**one, "id": one["id"] or str(len(rows) + 1), "subset": one["subset"] or "all"}
             problems += [f"{place}: {text}" for text in row_problems(row, several=True)]
             if row["id"] in seen:
@@ -117,6 +109,22 @@ def read_pair_file(path: str | Path, limit: int | None = None, layout: str | Non
     columns = dict.fromkeys(key for _, row in raw for key, value in row.items() if value is not None)
     unused = [column for column in columns if column not in {*how.needs, *how.uses}]
     return PairFile(str(path), how.name, rows, len(given), left_out, unused)
+
+
+def pairs_of(
+    rows: list[tuple[str, dict]], layout: Layout
+) -> Iterator[tuple[str, list[dict] | LeftOut | UnfitRow]]:
+    """Yield each row's place, and its pairs or why it makes none; of rows that belong together once."""
+    for place, units in _units(rows, layout):
+        missing = [column for column in layout.needs if column not in units[0]]
+        try:
+            if missing:
+                raise UnfitRow(f"has no `{missing[0]}`; give it, or drop the row")
+            yield place, layout.read(units if layout.together else units[0])
+        except (LeftOut, UnfitRow) as error:
+            yield place, error
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            yield place, UnfitRow(f"does not fit layout {layout.name} ({error}); correct the row")
 
 
 def _units(rows: list[tuple[str, dict]], layout: Layout) -> Iterator[tuple[str, list[dict]]]:

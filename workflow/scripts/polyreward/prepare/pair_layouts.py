@@ -306,7 +306,7 @@ def _dialogue(text: object, key: str) -> list[Message]:
     ]
 
 
-def _votes(
+def votes(
     row: dict, prompt: object, first: object, second: object, better: int, **names: object
 ) -> list[dict]:
     """Return the pair of two answers by a vote: positive for the first, negative for the second, zero for a
@@ -337,7 +337,7 @@ def _choice(row: dict, column: str, choices: Mapping[str, int]) -> int:
 
 def _helpsteer2_preference(row: dict) -> list[dict]:
     prompt = _helpsteer_prompt(row["prompt"])
-    return _votes(row, prompt, row["response_1"], row["response_2"], -_number(row, "preference_strength"))
+    return votes(row, prompt, row["response_1"], row["response_2"], -_number(row, "preference_strength"))
 
 
 def _helpsteer2(rows: Sequence[dict]) -> list[dict]:
@@ -345,7 +345,7 @@ def _helpsteer2(rows: Sequence[dict]) -> list[dict]:
         raise LeftOut("prompts without exactly two rated responses")
     first, second = (_number(row, "helpfulness") for row in rows)
     prompt = _helpsteer_prompt(rows[0]["prompt"])
-    return _votes(rows[0], prompt, rows[0]["response"], rows[1]["response"], first - second)
+    return votes(rows[0], prompt, rows[0]["response"], rows[1]["response"], first - second)
 
 
 def _helpsteer_prompt(prompt: object) -> object:
@@ -361,7 +361,7 @@ def _helpsteer_prompt(prompt: object) -> object:
 
 def _helpsteer3(row: dict) -> list[dict]:
     better = -_number(row, "overall_preference")
-    return _votes(
+    return votes(
         row,
         row["context"],
         row["response1"],
@@ -380,7 +380,7 @@ def _arena(row: dict) -> list[dict]:
     if first[0] is None or _stripped(first[0]) != _stripped(second[0] or []):
         raise LeftOut("conversations that differ before their last message")
     subset, key = row.get("language"), row.get("question_id")
-    return _votes(row, first[0], first[1], second[1], better, id=key, subset=subset)
+    return votes(row, first[0], first[1], second[1], better, id=key, subset=subset)
 
 
 def _arena_55k(row: dict) -> list[dict]:
@@ -393,7 +393,7 @@ def _arena_55k(row: dict) -> list[dict]:
     if won not in ([1, 0], [0, 1], [0, 0]):
         raise UnfitRow("`winner_model_a` and `winner_model_b` are not 0 or 1, at most one of them 1")
     better = int(won[0] - won[1])
-    return _votes(row, prompts[0], first[0], second[0], better, id=row.get("id"))
+    return votes(row, prompts[0], first[0], second[0], better, id=row.get("id"))
 
 
 def _text_list(value: object, key: str) -> list:
@@ -409,12 +409,12 @@ def _text_list(value: object, key: str) -> list:
 def _judgebench(row: dict) -> list[dict]:
     better = _choice(row, "label", {"A>B": 1, "B>A": -1, "A=B": 0})
     names = {"id": row.get("pair_id"), "subset": row.get("source")}
-    return _votes(row, row["question"], row["response_A"], row["response_B"], better, **names)
+    return votes(row, row["question"], row["response_A"], row["response_B"], better, **names)
 
 
 def _llmbar(row: dict) -> list[dict]:
     better = _choice(row, "label", {"1": 1, "2": -1})
-    return _votes(
+    return votes(
         row,
         row["input"],
         row["output_1"],

@@ -2,8 +2,10 @@
 columns.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import datasets
@@ -11,6 +13,17 @@ from datasets.exceptions import DatasetGenerationError, DatasetNotFoundError
 
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.logs import announce
+from polyreward.prepare.pair_files import pairs_of
+from polyreward.prepare.pair_layouts import (
+    LAYOUTS,
+    Layout,
+    LeftOut,
+    UnfitRow,
+    find_layout,
+    message_list,
+    pair,
+    votes,
+)
 from polyreward.sources.hub import DATASETS, fetched
 from polyreward.sources.question_sets import ACCEPTED, OPTIONS, question_rows
 
@@ -31,11 +44,9 @@ def hub_rows(entry: Mapping, name: str) -> list[dict]:
     """Return the rows of a dataset of the hub.
 
     The rows are of one of these kinds:
-        pairs: columns chosen, rejected, and prompt unless the answers are whole conversations; or prompt,
-            first,
-            second, preference, with `chooses` {first: values, second: values}; or prompt, response, rating,
-                with
-            `ratings` {value: number} or None.
+        pairs: a `layout`, as in pair_layouts; or columns chosen, rejected, and prompt unless the answers are
+            whole conversations; or prompt, first, second, preference, with `chooses` {first: values, second:
+            values}; or prompt, response, rating, with `ratings` {value: number} or None.
         passages (column text), instructions (prompt, perhaps reference): `languages` {language: its config,
             split, files}, and `key`, columns that identify rows across languages. Pairs may have both too:
                 then
@@ -67,9 +78,23 @@ def _pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
 
 
 def _read_pairs(entry: Mapping, name: str, folder: Path, keys: Mapping | None = None) -> list[dict]:
-    """Return the pairs of one table; keys: further columns, as in entry's `columns`."""
+    """Return the pairs of one table, each with the values of `keys` as its id.
+
+    What makes no pair is left out and counted, as nobody here can correct it.
+    """
     table = _table(entry, name, folder)
-    columns = _columns_there(table, {**(keys or {}), **entry["columns"]})
+    if "layout" in entry:
+        given = {column: column for column in table.column_names}
+        try:
+            layout = find_layout(given, entry["layout"])
+        except PolyrewardError as error:
+            raise PolyrewardError(
+                f"{_where(entry)}: {error}; correct `layout` of {name} in {CATALOG}"
+            ) from None
+    else:
+        given = entry["columns"]
+        layout = _declared(entry)
+    columns = _columns_there(table, {**(keys or {}), **given})
     if (
         "prompt" in columns
         and columns["prompt"] not in table.column_names
@@ -77,24 +102,76 @@ def _read_pairs(entry: Mapping, name: str, folder: Path, keys: Mapping | None = 
     ):
         del columns["prompt"]  # the answers bring it
     _check(table, {**entry, "columns": columns}, name)
-    if "chosen" in columns and "prompt" not in columns and not _hold_conversations(table, columns):
+    if layout.name == "pairs" and "prompt" not in columns and not _hold_conversations(table, columns):
         raise PolyrewardError(
             f"{_where(entry)}: no column for `prompt`, and the answers are no conversations that hold it; it"
             f" has {', '.join(table.column_names)}: add it to `columns` of {name} in {CATALOG}"
         )
-    shape = next(shape for column, shape in SHAPES.items() if column in columns)
-    return list(shape(_records(table, columns, entry.get("only", {})), entry, name))
+    records = _records(table, columns, entry.get("only", {}))
+    if keys:
+        records = [{**record, "id": _key(record)} for record in records]
+    if layout.together:
+        first: dict[str, int] = {}
+        records.sort(key=lambda record: first.setdefault(str(record[layout.together]), len(first)))
+    pairs, left_out = [], Counter()
+    for _, found in pairs_of([(name, record) for record in records], layout):
+        if isinstance(found, list):
+            pairs += [
+                {
+                    key: value
+                    for key, value in {**one, "prompt": _plain(one["prompt"])}.items()
+                    if value is not None
+                }
+                for one in found
+            ]
+        else:
+            left_out[str(found)] += 1
+    for reason, count in left_out.items():
+        announce(f"dataset {name}: {count} left out: {reason}")
+    if not pairs:
+        raise PolyrewardError(
+            f"{_where(entry)}: holds no pair ({'; '.join(left_out)}); correct {name} in {CATALOG}"
+        )
+    return pairs
+
+
+def _declared(entry: Mapping) -> Layout:
+    """Return the layout that an entry's columns make."""
+    if "preference" in entry["columns"]:
+        return Layout("preference", (), partial(_compared, entry["chooses"]))
+    if "rating" in entry["columns"]:
+        return Layout("rating", (), partial(_rated, entry["ratings"]), together="prompt")
+    return LAYOUTS["pairs"]
+
+
+def _compared(chooses: Mapping, row: dict) -> list[dict]:
+    better = (row["preference"] in chooses["first"]) - (row["preference"] in chooses["second"])
+    names = {"id": row.get("id"), "subset": row.get("subset")}
+    return votes(row, row["prompt"], row["first"], row["second"], better, **names)
+
+
+def _rated(ratings: Mapping | None, rows: Sequence[dict]) -> list[dict]:
+    """Make a pair of a prompt's only highest-rated and its only lowest-rated response."""
+    rated = [
+        (_number(row["rating"]) if ratings is None else ratings.get(row["rating"]), row["response"])
+        for row in rows
+        if row["response"]
+    ]
+    counts = Counter(rating for rating, _ in rated if rating is not None)
+    best, worst = max(counts, default=0), min(counts, default=0)
+    if not (best > worst and counts[best] == counts[worst] == 1):
+        raise LeftOut("prompts without one best and one worst response")
+    of = dict(rated)
+    return [pair(rows[0], rows[0]["prompt"], of[best], of[worst], id=rows[0].get("id"))]
 
 
 def _parallel_pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
     """Return the first language's pairs that are in all languages, with the other texts as `translations`."""
-    keys = {f"key {number}": column for number, column in enumerate(entry["key"])}
+    keys = _alternatives({f"key {number}": column for number, column in enumerate(entry["key"])}, entry)
     found = {}
     for language, part in entry["languages"].items():
         there = {**entry, **part, "languages": None}
-        found[language] = [
-            (_key(pair), pair) for pair in _read_pairs(there, name, folder, _alternatives(keys, entry))
-        ]
+        found[language] = [(one["id"], one) for one in _read_pairs(there, name, folder, keys)]
     by_key = _without_repeated(found, name)
     source, *others = by_key
     whole = [
@@ -107,8 +184,7 @@ def _parallel_pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
         )
     return [
         {
-            **{role: value for role, value in by_key[source][key].items() if not role.startswith("key ")},
-            "id": key,
+            **by_key[source][key],
             "translations": {
                 language: {role: by_key[language][key][role] for role in TEXTS} for language in others
             },
@@ -130,52 +206,13 @@ def _has_texts(pair: Mapping) -> bool:
     return all(pair.get(role) for role in TEXTS)
 
 
-def _chosen_pairs(records: Sequence[dict], entry: Mapping, name: str) -> Iterator[dict]:
-    differing = 0
-    for record in records:
-        chosen, rejected = record["chosen"], record["rejected"]
-        if "prompt" not in record and _before_last(chosen) != _before_last(rejected):
-            differing += 1  # two answers to two prompts are no pair
-            continue
-        prompt = record["prompt"] if "prompt" in record else _before_last(chosen)
-        yield {**record, "prompt": prompt, "chosen": _last(chosen), "rejected": _last(rejected)}
-    if differing:
-        announce(
-            f"dataset {name}: {differing} pairs whose conversations differ before the answer are left out"
-        )
-
-
-def _compared_pairs(records: Sequence[dict], entry: Mapping, name: str) -> Iterator[dict]:
-    """Yield a pair for each record that prefers one of two answers; ties give none."""
-    for record in records:
-        first, second, preference = (record.pop(key) for key in ("first", "second", "preference"))
-        if preference in entry["chooses"]["first"]:
-            yield {**record, "chosen": _last(first), "rejected": _last(second)}
-        elif preference in entry["chooses"]["second"]:
-            yield {**record, "chosen": _last(second), "rejected": _last(first)}
-
-
-def _rated_pairs(records: Sequence[dict], entry: Mapping, name: str) -> Iterator[dict]:
-    """Yield a pair for each prompt with exactly one highest-rated and one lowest-rated response."""
-    ratings = entry["ratings"]
-    of_prompt: dict[str, list[tuple[float, str]]] = {}
-    for record in records:
-        rating = _number(record["rating"]) if ratings is None else ratings.get(record["rating"])
-        if rating is not None and record["response"]:
-            of_prompt.setdefault(record["prompt"], []).append((rating, _last(record["response"])))
-    for prompt, rated in of_prompt.items():
-        counts = Counter(rating for rating, _ in rated)
-        best, worst = max(counts), min(counts)
-        if best > worst and counts[best] == counts[worst] == 1:
-            yield {"prompt": prompt, "chosen": dict(rated)[best], "rejected": dict(rated)[worst]}
-
-
 def _number(rating) -> float | None:
     """Return a rating as a number, or None if it is none."""
     try:
-        return float(rating)
+        found = float(rating)
     except (TypeError, ValueError):
         return None
+    return found if math.isfinite(found) else None
 
 
 def _passages(entry: Mapping, name: str, folder: Path) -> list[dict]:
@@ -239,7 +276,8 @@ def _by_language(entry: Mapping, name: str, folder: Path) -> dict[str, dict[str,
         table = _table(there, name, folder)
         _check(table, there, name)
         found[language] = [
-            (_key(record), record) for record in _records(table, columns, entry.get("only", {}))
+            (_key(record), _with_plain_prompt(record, there))
+            for record in _records(table, columns, entry.get("only", {}))
         ]
     return _without_repeated(found, name)
 
@@ -331,7 +369,10 @@ def _content(feature) -> str:
     if isinstance(feature, datasets.Value):
         return TEXT if feature.dtype in ("string", "large_string") else NUMBER
     inner = getattr(feature, "feature", feature[0] if isinstance(feature, list) and feature else None)
-    if isinstance(inner, Mapping) and {"role", "content"} <= inner.keys():
+    if isinstance(inner, datasets.Json) or (  # of messages with different keys
+        isinstance(inner, Mapping)
+        and ({"role", "content"} <= inner.keys() or {"from", "value"} <= inner.keys())
+    ):
         return MESSAGES
     if isinstance(inner, Mapping) and set(ACCEPTED) <= inner.keys():
         return ANNOTATIONS
@@ -341,36 +382,24 @@ def _content(feature) -> str:
 def _records(table: datasets.Dataset, columns: Mapping[str, str], only: Mapping[str, Sequence]) -> list[dict]:
     kept = table.select_columns(list(dict.fromkeys([*columns.values(), *only])))
     return [
-        {ours: _plain(record[theirs]) for ours, theirs in columns.items()}
+        {ours: record[theirs] for ours, theirs in columns.items()}
         for record in kept
         if all(record[column] in values for column, values in only.items())
     ]
 
 
-def _plain(value):
-    """Return a record's value: of messages only role and content, and one single question as its text."""
-    if (
-        not isinstance(value, list)
-        or not value
-        or not isinstance(value[0], Mapping)
-        or "role" not in value[0]
-    ):
-        return value
-    messages = [{"role": turn["role"], "content": turn["content"]} for turn in value]
-    return messages[0]["content"] if [turn["role"] for turn in messages] == ["user"] else messages
+def _with_plain_prompt(record: dict, entry: Mapping) -> dict:
+    try:
+        return {**record, "prompt": _plain(message_list(record["prompt"]))} if "prompt" in record else record
+    except UnfitRow as error:
+        raise PolyrewardError(f"{_where(entry)}: `prompt` of {_key(record)}: {error}") from None
 
 
-def _last(answer: str | list[dict]) -> str:
-    return answer if isinstance(answer, str) or not answer else answer[-1]["content"]
+def _plain(prompt: object) -> object:
+    """Return a prompt of one single question as its text."""
+    if isinstance(prompt, list) and len(prompt) == 1 and prompt[0].get("role") == "user":
+        return prompt[0]["content"]
+    return prompt
 
 
-def _before_last(conversation: list[dict]) -> str | list[dict]:
-    return _plain(conversation[:-1])
-
-
-SHAPES = {
-    "chosen": _chosen_pairs,
-    "preference": _compared_pairs,
-    "rating": _rated_pairs,
-}  # by a column that only one of them has
 HOLDS = {"pairs": _pairs, "passages": _passages, "instructions": _instructions, "questions": _questions}
