@@ -86,6 +86,19 @@ def test_every_line_that_is_amiss_is_named_with_how_to_fix_it(tmp_path):
         assert part in text
 
 
+def test_a_table_with_empty_cells_is_read_messages_as_text_are_refused_and_a_long_list_is_cut(tmp_path):
+    table = "id,language,prompt,reference,accepted\na,es,¿Qué?,Sí.,\n"
+    (tmp_path / "a.csv").write_text(table, encoding="utf-8")
+    (found,) = downstream_questions([str(tmp_path / "a.csv")], ["es"], None, 1)
+    assert found["reference"] == "Sí." and "accepted" not in found
+    asked = written(tmp_path / "b.jsonl", {**OPEN, "prompt": "[{'role': 'user', 'content': 'x'}]"})
+    with pytest.raises(PolyrewardError, match="`prompt` holds messages as text"):
+        downstream_questions([asked], ["es"], None, 1)
+    with pytest.raises(PolyrewardError, match="3600 problems") as error:
+        downstream_questions([written(tmp_path / "c.jsonl", *[{"x": 1}] * 900)], ["es"], None, 1)
+    assert len(str(error.value).splitlines()) < 30
+
+
 def test_ids_and_cultures_are_checked(tmp_path):
     one, other = written(tmp_path / "one.jsonl", SHORT), written(tmp_path / "other.jsonl", SHORT)
     with pytest.raises(PolyrewardError, match="two sets have a question `short-1_es`"):

@@ -132,6 +132,8 @@ BAD = {
     "another domain": ({"domain": "foods"}, "`foods` is not in carb.domains (food, law); did you mean `food`? add it there"),
     "no prompt": ({"prompt": None}, "`prompt` is missing; write one text"),
     "a conversation": ({"prompt": [{"role": "user"}]}, "`prompt` is no text; write one text"),
+    "messages as text": ({"prompt": "[{'role': 'user', 'content': 'Was?'}]"}, "`prompt` holds messages as text"),
+    "an id that is no name": ({"id": 1.5}, "has no `id`; give a text or a number"),
     "an empty prompt": ({"prompt": "  "}, "`prompt` is empty; write the text"),
     "two chosen": ({"chosen": ["Brot.", "Salz."]}, "`chosen` has 2 texts; an item has 1: leave one"),
     "no chosen": ({"chosen": []}, "`chosen` has 0 texts; an item has 1: add what lacks"),
@@ -155,9 +157,7 @@ BAD = {
 def test_a_bad_item_is_named_with_what_is_wrong(write, write_as, name):
     changes, said = BAD[name]
     rows = [*every_cell(), {**row(number=9), **changes}]
-    place = (
-        f"{'FILE: item 5' if write_as is as_json else 'FILE:5'}{': `food_9`' if name != 'no id' else ''}: "
-    )
+    place = f"{'FILE: item 5' if write_as is as_json else 'FILE:5'}{': `food_9`' if 'id' not in BAD[name][0] else ''}: "
     assert [line for line in problems_of(write(write_as(rows))) if line.startswith(place + said)]
 
 
@@ -206,6 +206,14 @@ def test_all_problems_are_listed_at_once(write):
 )
 def test_what_is_no_list_of_items_is_named_by_its_place(write, text, said):
     assert said in problems_of(write(text))
+
+
+def test_ids_that_print_alike_are_one_and_a_long_list_of_problems_is_cut(write):
+    twins = [row(id="caf\u00e9"), row(id="cafe\u0301", prompt="Und?")]
+    assert any(
+        "has the same id, too" in line for line in problems_of(write(as_lines([*every_cell(), *twins])))
+    )
+    assert len(problems_of(write(as_lines([{"question": "a"}] * 900)))) < 30
 
 
 def test_a_file_that_is_not_there_is_named():

@@ -27,6 +27,8 @@ from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.tables import read_sealed, write_table
 from polyreward.core.writing import script_share
 from polyreward.ops.jobs import run
+from polyreward.prepare.pair_files import PROBLEMS
+from polyreward.prepare.pair_layouts import AS_TEXT, UnfitRow, name_of
 from polyreward.prepare.row_files import file_rows
 
 PREFIX = "cultural_"  # of the public sample's domains
@@ -215,7 +217,7 @@ def read_item_files(paths: Iterable[str | Path], expected: Expected) -> list[dic
         for domain in expected.domains
         if (culture, domain) not in cells
     ]
-    raise_all(problems, "carb.item_files")
+    raise_all(problems, "carb.item_files", PROBLEMS)
     return items
 
 
@@ -298,6 +300,8 @@ def _rewrite_problems(row: Mapping, chosen: Sequence[str]) -> Iterator[str]:
 def _text_problems(key: str, text: str) -> Iterator[str]:
     if not text.strip():
         yield f"`{key}` is empty; write the text"
+    if AS_TEXT.match(text):
+        yield f"`{key}` holds messages as text (pandas writes CSV so); write plain text"
     controls = sorted({c for c in text if unicodedata.category(c) == "Cc" and c not in ALLOWED_CONTROLS})
     if controls:
         listed = ", ".join(f"U+{ord(c):04X}" for c in controls)
@@ -329,8 +333,10 @@ def own_item(row: Mapping, culture: str, domain: str) -> dict:
 
 
 def _id(row: Mapping) -> str:
-    found = row.get("id")
-    return str(found).strip() if isinstance(found, str | int) and not isinstance(found, bool) else ""
+    try:
+        return name_of(row.get("id"), "id") or ""
+    except UnfitRow:
+        return ""
 
 
 def _first(row: Mapping, *keys: str) -> object:

@@ -11,6 +11,8 @@ from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import write_jsonl
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.jobs import run
+from polyreward.prepare.pair_files import PROBLEMS
+from polyreward.prepare.pair_layouts import AS_TEXT
 from polyreward.prepare.row_files import file_rows
 
 KINDS = ("accepted", "options", "reference")  # what an answer is rated by: a question has one of them
@@ -50,7 +52,9 @@ def _of_yaml(path: Path, cultures: Sequence[str]) -> list[dict]:
 def _of_lines(path: Path, cultures: Sequence[str]) -> list[dict]:
     rows = list(file_rows(path))
     raise_all(
-        (problem for place, row in rows for problem in _line_problems(place, row)), f"{path}: questions"
+        (problem for place, row in rows for problem in _line_problems(place, row)),
+        f"{path}: questions",
+        PROBLEMS,
     )
     raise_all(
         (f"`{id_}` appears twice; give each its own" for id_ in _twice(row for _, row in rows)),
@@ -80,7 +84,9 @@ def _line_problems(place: str, row: dict | str) -> Iterator[str]:
     for key, value in (("id", row.get("id")), ("language", _culture(row)), ("prompt", row.get("prompt"))):
         if not isinstance(value, str) or not value.strip():
             yield f"{place}: `{key}` is no text; give one"
-    given = [kind for kind in KINDS if kind in row]
+        elif AS_TEXT.match(value):
+            yield f"{place}: `{key}` holds messages as text (pandas writes CSV so); write plain text"
+    given = [kind for kind in KINDS if row.get(kind) is not None]
     if len(given) != 1:
         yield f"{place}: has {' and '.join(given) or 'no answer'}; give one of {', '.join(KINDS)}"
     elif given == ["options"] and (
@@ -106,8 +112,8 @@ def _asked(row: dict) -> dict:
 
     Source: INCLUDE in lm-evaluation-harness, lm_eval/tasks/include/default.
     """
-    known = {key: row[key] for key in ("id", "culture", *KINDS, "right") if key in row}
-    if "options" not in row:
+    known = {key: row[key] for key in ("id", "culture", *KINDS, "right") if row.get(key) is not None}
+    if "options" not in known:
         return {**known, "prompt": row["prompt"], "shown": f"{row['prompt']}\n"}
     options = [f"{letter}. {text}" for letter, text in zip(LETTERS, row["options"], strict=True)]
     prompt = "\n".join([row["prompt"], *options, "Answer:"])

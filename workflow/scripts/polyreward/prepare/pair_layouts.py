@@ -204,7 +204,7 @@ def pair(row: Mapping, prompt: object, chosen: object, rejected: object, **names
     else:
         prompt = turns[0] if turns else None
     texts = [text for _, text in answers]
-    named = {key: _name(names.get(key), key) for key in NAMES}
+    named = {key: name_of(names.get(key), key) for key in NAMES}
     return {**named, "prompt": prompt, "chosen": texts[0], "rejected": texts[1:] if several else texts[1]}
 
 
@@ -215,7 +215,7 @@ def _stripped(turns: Iterable) -> list:
     ]
 
 
-def _name(value: object, key: str) -> str | None:
+def name_of(value: object, key: str) -> str | None:
     """Return a name as text in one spelling: composed, with plain spaces and without what no font shows."""
     if value is None or value == "":
         return None
@@ -248,7 +248,7 @@ def _pairs(row: dict) -> list[dict]:
 
 
 def _m_rewardbench(row: dict) -> list[dict]:
-    return [{**_pairs(row)[0], "id": _name(f"{row['id']}-{row['language']}", "id")}]
+    return [{**_pairs(row)[0], "id": name_of(f"{row['id']}-{row['language']}", "id")}]
 
 
 def _ultrafeedback(row: dict) -> list[dict]:
