@@ -146,6 +146,13 @@ def test_ids_that_pandas_made_floats_are_whole_numbers_and_missing_ones_the_row(
     assert [row["id"] for row in read_pairs(path)] == ["8", "2"]
 
 
+def test_zero_is_a_name(tmp_path):
+    (row,) = read_pairs(
+        write(tmp_path, [{**PAIR, "id": 0, "subset": 0, "template": 0, "category": 0}], ".jsonl")
+    )
+    assert [row[key] for key in ("id", "subset", "template", "category")] == ["0"] * 4
+
+
 def test_names_that_print_alike_are_the_same_name(tmp_path):
     names = [
         "caf\u00e9 x",
