@@ -183,6 +183,16 @@ def test_a_dataset_may_name_a_layout_and_gives_the_pairs_of_a_file_in_it(tmp_pat
     assert (row["id"], row["source"]) == ("mine-0", "mine")
 
 
+def test_a_layout_may_give_several_rejected_answers_and_many_reasons_are_cut(tmp_path, capsys):
+    records = [
+        {"id": number + 0.5, "prompt": "Q", "chosen": ["a"], "rejected": ["b", "c"]} for number in range(30)
+    ]
+    entry = {**pairs_entry(tmp_path, "helpsteer2", [*records, {**records[0], "id": 7}]), "layout": "pairs"}
+    (row,) = hub_rows(entry, "mine")
+    assert (row["id"], row["chosen"], row["rejected"]) == ("7", "a", ["b", "c"])
+    assert capsys.readouterr().err.count("left out: `id` is") == 10
+
+
 def test_a_layout_that_does_not_fit_is_named_with_the_dataset(tmp_path):
     entry = {**pairs_entry(tmp_path, "mp-86k"), "layout": "judgebench"}
     text = refused(entry, "mp-86k")

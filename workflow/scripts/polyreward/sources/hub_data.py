@@ -28,6 +28,7 @@ from polyreward.sources.hub import DATASETS, fetched
 from polyreward.sources.question_sets import ACCEPTED, OPTIONS, question_rows
 
 CATALOG = "workflow/catalog/datasets.yaml"
+REASONS = 10  # for leaving records out that are listed
 TEXTS = ("prompt", "chosen", "rejected")
 TEXT, MESSAGES, NUMBER, ANNOTATIONS = "text", "messages", "numbers", f"lists of {', '.join(ACCEPTED)}"
 # What a column may hold, by the name that our rows have for it; a name that is not here may hold any plain
@@ -101,7 +102,8 @@ def _read_pairs(entry: Mapping, name: str, folder: Path, keys: Mapping | None = 
         and _hold_conversations(table, columns)
     ):
         del columns["prompt"]  # the answers bring it
-    _check(table, {**entry, "columns": columns}, name)
+    # A layout's own reader checks its columns.
+    _check(table, {**entry, "columns": {} if "layout" in entry else columns}, name)
     if layout.name == "pairs" and "prompt" not in columns and not _hold_conversations(table, columns):
         raise PolyrewardError(
             f"{_where(entry)}: no column for `prompt`, and the answers are no conversations that hold it; it"
@@ -126,11 +128,12 @@ def _read_pairs(entry: Mapping, name: str, folder: Path, keys: Mapping | None = 
             ]
         else:
             left_out[str(found)] += 1
-    for reason, count in left_out.items():
+    for reason, count in left_out.most_common(REASONS):
         announce(f"dataset {name}: {count} left out: {reason}")
     if not pairs:
         raise PolyrewardError(
-            f"{_where(entry)}: holds no pair ({'; '.join(left_out)}); correct {name} in {CATALOG}"
+            f"{_where(entry)}: holds no pair ({'; '.join(list(left_out)[:REASONS])}); correct {name} in"
+            f" {CATALOG}"
         )
     return pairs
 
