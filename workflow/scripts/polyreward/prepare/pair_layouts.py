@@ -142,7 +142,7 @@ def _message(turn: object, number: int) -> Message:
     if not isinstance(turn, dict):
         raise UnfitRow(f"message {number} is {_shown(turn)}; write {{role, content}}")
     role, content = turn.get("role", turn.get("from")), turn.get("content", turn.get("value"))
-    unshown = [key for key in UNSHOWN if turn.get(key)]
+    unshown = [key for key in UNSHOWN if turn.get(key)] if len(turn) > 2 else []
     if unshown:
         raise UnfitRow(
             f"message {number} has `{unshown[0]}`, which is not scored; move it into `content` or drop it"

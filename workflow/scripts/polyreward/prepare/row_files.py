@@ -176,19 +176,19 @@ def _named_once(path: Path, names: Sequence[str]) -> None:
 
 def _csv_rows(path: Path, raw: io.BufferedIOBase) -> Iterator[Row]:
     csv.field_size_limit(sys.maxsize)  # an answer may be longer than the 128 KiB that the module allows
-    stream = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
-    header = stream.readline()
-    stream.seek(0)
-    delimiter = max(DELIMITERS, key=lambda one: (header.count(one), one == ","))
-    reader = csv.DictReader(stream, delimiter=delimiter, strict=True)
-    _named_once(path, reader.fieldnames or [])
-    before = 1
-    for cells in reader:
-        place, before = f"{path}:{before + 1}", reader.line_num
-        if None in cells:
-            yield place, "has more cells than there are columns; quote a cell that has a comma or a quote"
-        else:
-            yield place, {key: text or None for key, text in cells.items() if key not in INDEX}
+    with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as stream:
+        header = stream.readline()
+        stream.seek(0)
+        delimiter = max(DELIMITERS, key=lambda one: (header.count(one), one == ","))
+        reader = csv.DictReader(stream, delimiter=delimiter, strict=True)
+        _named_once(path, reader.fieldnames or [])
+        before = 1
+        for cells in reader:
+            place, before = f"{path}:{before + 1}", reader.line_num
+            if None in cells:
+                yield place, "has more cells than there are columns; quote a cell that has a comma or a quote"
+            else:
+                yield place, {key: text or None for key, text in cells.items() if key not in INDEX}
 
 
 def _parquet_rows(path: Path, stream: io.BufferedIOBase) -> Iterator[Row]:
