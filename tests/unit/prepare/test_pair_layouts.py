@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+from support import ROOT
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.prepare.pair_files import read_pair_file
@@ -105,8 +106,10 @@ def test_each_layout_is_found_and_read(tmp_path, layout, name, rows, pairs, suff
     assert [{key: row[key] for key in pair} for row, pair in zip(found.rows, pairs, strict=True)] == pairs
 
 
-def test_every_layout_has_a_row_here():
+def test_every_layout_has_a_row_here_and_in_the_documents():
     assert {one[0] for one in READ} == set(LAYOUTS)
+    documents = (ROOT / "docs/using.md").read_text(encoding="utf-8")
+    assert [name for name in LAYOUTS if f"`{name}`" not in documents] == []
 
 
 # (a row in which no answer is the better one, why it is left out)

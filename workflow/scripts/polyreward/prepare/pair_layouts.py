@@ -58,7 +58,6 @@ class Layout:
         needs: required columns, by which it is detected.
         read: makes pairs from a row; raises UnfitRow or LeftOut.
         uses: optional columns.
-        where: who uses it.
         fits: distinguishes, by the first row, layouts with the same columns.
         together: column whose equal values in consecutive rows make one pair; None where each row is a pair.
     """
@@ -67,7 +66,6 @@ class Layout:
     needs: tuple[str, ...]
     read: Callable[[dict], list[dict]]
     uses: tuple[str, ...] = ()
-    where: str = ""
     fits: Callable[[Mapping], bool] = lambda row: True
     together: str | None = None
 
@@ -477,42 +475,38 @@ def _is_dialogue(row: Mapping) -> bool:
     return isinstance(row["chosen"], str) and row["chosen"].startswith("\n\nHuman:")
 
 
+# docs/using.md says who uses each.
 LAYOUTS = {
     layout.name: layout
     for layout in (
-        Layout("m-rewardbench", ("id", "prompt", "chosen", "rejected", "language"), _m_rewardbench,
-               NAMES, "M-RewardBench"),
+        Layout("m-rewardbench", ("id", "prompt", "chosen", "rejected", "language"), _m_rewardbench, NAMES),
         Layout("ultrafeedback", ("chosen", "rejected", "score_chosen", "score_rejected"), _ultrafeedback,
-               ("prompt", "prompt_id", "messages"), "UltraFeedback binarized"),
-        Layout("skywork", ("chosen", "rejected", "source"), _skywork, ("id",), "Skywork preference",
+               ("prompt", "prompt_id", "messages")),
+        Layout("skywork", ("chosen", "rejected", "source"), _skywork, ("id",),
                lambda row: not {"prompt", "subset", "conversations", "instruction"} & set(row)),
-        Layout("rm-bench", ("id", "prompt", "chosen", "rejected", "domain"), _rm_bench, (), "RM-Bench",
-               _holds_lists),
-        Layout("hh-rlhf", ("chosen", "rejected"), _hh, ("id",), "hh-rlhf",
+        Layout("rm-bench", ("id", "prompt", "chosen", "rejected", "domain"), _rm_bench, (), _holds_lists),
+        Layout("hh-rlhf", ("chosen", "rejected"), _hh, ("id",),
                lambda row: "prompt" not in row and _is_dialogue(row)),
         Layout("helpsteer2-preference", ("prompt", "response_1", "response_2", "preference_strength"),
-               _helpsteer2_preference, (), "HelpSteer 2, preferences"),
-        Layout("helpsteer2", ("prompt", "response", "helpfulness"), _helpsteer2, (), "HelpSteer 2, ratings",
-               together="prompt"),
+               _helpsteer2_preference),
+        Layout("helpsteer2", ("prompt", "response", "helpfulness"), _helpsteer2, together="prompt"),
         Layout("helpsteer3", ("context", "response1", "response2", "overall_preference"), _helpsteer3,
-               ("domain", "id"), "HelpSteer 3"),
-        Layout("arena", ("conversation_a", "conversation_b", "winner"), _arena, ("question_id", "language"),
-               "LMSYS's arena conversations"),
+               ("domain", "id")),
+        Layout("arena", ("conversation_a", "conversation_b", "winner"), _arena, ("question_id", "language")),
         Layout("arena-55k", ("prompt", "response_a", "response_b", "winner_model_a", "winner_model_b"),
-               _arena_55k, ("id", "winner_tie"), "LMSYS's arena votes"),
+               _arena_55k, ("id", "winner_tie")),
         Layout("judgebench", ("question", "response_A", "response_B", "label"), _judgebench,
-               ("pair_id", "source"), "JudgeBench"),
-        Layout("llmbar", ("input", "output_1", "output_2", "label"), _llmbar, ("id", "subset"), "LLMBar"),
+               ("pair_id", "source")),
+        Layout("llmbar", ("input", "output_1", "output_2", "label"), _llmbar, ("id", "subset")),
         Layout("rmb-pairwise", ("conversation_input", "chosen", "reject"), _rmb_pair,
-               ("pairwise_uid", "category_path"), "RMB, pairs"),
+               ("pairwise_uid", "category_path")),
         Layout("rmb-best-of-n", ("conversation_input", "bon_best", "loser_list"), _rmb_best_of_n,
-               ("bon_uid", "category_path"), "RMB, best of n"),
+               ("bon_uid", "category_path")),
         Layout("sharegpt", ("conversations", "chosen", "rejected"), _sharegpt, ("id", "system"),
-               "ShareGPT preference, as LLaMA-Factory reads it", lambda row: "prompt" not in row),
+               lambda row: "prompt" not in row),
         Layout("alpaca", ("instruction", "chosen", "rejected"), _alpaca, ("id", "input", "history", "system"),
-               "Alpaca preference, as LLaMA-Factory reads it", lambda row: "prompt" not in row),
-        Layout("alpaca-output", ("instruction", "output"), _alpaca, ("id", "input", "history", "system"),
-               "Alpaca preference with both answers in `output`"),
-        Layout("pairs", ("chosen", "rejected"), _pairs, PAIR, "TRL, RewardBench 1 and 2, this project"),
+               lambda row: "prompt" not in row),
+        Layout("alpaca-output", ("instruction", "output"), _alpaca, ("id", "input", "history", "system")),
+        Layout("pairs", ("chosen", "rejected"), _pairs, PAIR),
     )
 }  # fmt: skip
