@@ -44,7 +44,7 @@ def test_no_job_is_lost_and_those_that_have_run_count_by_their_mean():
     jobs = [made_up("score", entry), made_up("score", entry), Job("table", {}, None)]
     rules = by_rule(jobs, {"made_up": [3600.0, 7200.0]}).set_index("rule")
     assert rules["jobs"].to_dict() == {"made_up": 2, "table": 1}
-    assert rules.loc["made_up", ["hours", "hours at most"]].tolist() == [3.0, 3.0]
+    assert rules.loc["made_up", ["hours", "limit of a job (hours)"]].tolist() == [3.0, 1.5]
     assert rules["hours"].isna().tolist() == [False, True]
 
 
@@ -98,11 +98,13 @@ def test_missing_keys_are_named_with_what_wants_them(jobs, paper):
     assert missing_keys(jobs, paper, {"HF_TOKEN": "x", "OPENAI_API_KEY": "y"}) == []
 
 
-def test_the_plan_says_first_what_does_not_fit_and_how_each_number_came_about():
-    text = plan_text(["results/tiny/table1.csv"], ["workflow/scales/tiny.yaml"], ROOT, 80)
-    parts = ["# Scale results/tiny: ", "**Hours** are", "## What does not fit", "## Keys", "## Jobs", "| reward_model ", "## Disk"]  # fmt: skip
+def test_the_plan_says_first_what_does_not_fit_and_how_each_number_came_about(tmp_path):
+    (tmp_path / "benchmarks/reward_model").mkdir(parents=True)
+    (tmp_path / "benchmarks/reward_model/a.tsv").write_text("s\tmax_rss\n1800\t-\n", encoding="utf-8")
+    text = plan_text(["results/tiny/table1.csv"], ["workflow/scales/tiny.yaml"], ROOT, 80, tmp_path)
+    parts = ["# Scale results/tiny: ", " 5.0 hours for the 10 of", "**Hours** are", "## What does not fit", "## Keys", "## Jobs", "| reward_model ", "## Disk"]  # fmt: skip
     places = [text.index(part) for part in parts]
-    assert places == sorted(places)
+    assert places == sorted(places) and "nan" not in text
 
 
 def test_a_scale_that_does_not_resolve_is_an_error():

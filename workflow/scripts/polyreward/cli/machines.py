@@ -16,13 +16,18 @@ from polyreward.cli.shared import OVERLAYS, ROOT, Listing
 @click.argument("targets", nargs=-1)
 @OVERLAYS
 @click.option("--gpu-gib", default=80.0, show_default=True, help="Memory of each GPU in GiB.")
-def plan(targets: tuple[str, ...], configfile: tuple[str, ...], gpu_gib: float) -> None:
+@click.option(
+    "--times",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Results of the run whose times count; by default the scale's own.",
+)
+def plan(targets: tuple[str, ...], configfile: tuple[str, ...], gpu_gib: float, times: Path | None) -> None:
     """Multiply the jobs of a dry run by the measured times of their rules; name what does not fit.
 
     It is as if nothing were made yet. TARGETS are what the jobs make, by default all."""
     from polyreward.ops.planning import plan_text
 
-    print(plan_text(list(targets) or ["all"], list(configfile), ROOT, gpu_gib))
+    print(plan_text(list(targets) or ["all"], list(configfile), ROOT, gpu_gib, times))
 
 
 @click.command()

@@ -22,9 +22,9 @@ TRAINED = ("train", "supervise", "grpo")
 # Bytes of a parameter on disk; a checkpoint has weights and AdamW's moments in float32
 FETCHED, SAVED, CHECKPOINT = 2, 4, 16
 SOURCES = """\
-- **Hours** are the mean time of a rule's jobs in {results}/benchmarks, times its jobs; empty where none ran.
-- **Hours at most** are the time limits of a rule's jobs (`minutes` in workflow/rules/), which are generous
-  guesses for the papers' own models on GPUs of 80 GB.
+- **Hours** are the mean time of a rule's jobs below {times}, times its jobs; empty where none ran there.
+- **Limit** is the time after which a cluster ends a job (`minutes` in workflow/rules/), for the papers' own
+  models on GPUs of 80 GB.
 - **GiB of a GPU** and **memory** are what the largest job takes of each GPU, and asks this machine for, by
   the size of its models (polyreward/ops/resources.py)."""
 
@@ -59,21 +59,34 @@ def planned_jobs(targets: Sequence[str], configfiles: Sequence[str], root: Path)
     return [Job(job.rule.name, job.wildcards, of if isinstance(of, ModelJob) else None) for job, of in found]
 
 
-def plan_text(targets: Sequence[str], configfiles: Sequence[str], root: Path, gpu_gib: float) -> str:
-    """Return the whole plan in Markdown; gpu_gib: memory of each GPU."""
+def plan_text(
+    targets: Sequence[str], configfiles: Sequence[str], root: Path, gpu_gib: float, times: Path | None = None
+) -> str:
+    """Return the whole plan in Markdown.
+
+    Args:
+        targets: of Snakemake.
+        configfiles: overlays on config.yaml.
+        root: the project's folder.
+        gpu_gib: memory of each GPU.
+        times: results of the run whose times count; None for the scale's own.
+    """
     scale, jobs = read_scale(configfiles, root), planned_jobs(targets, configfiles, root)
     results, disk = scale.settings.results, disk_gib(jobs, scale)
-    table = by_rule(jobs, known_seconds(root / results / "benchmarks"))
+    ran = (times or root / results) / "benchmarks"
+    table = by_rule(jobs, known_seconds(ran))
+    known = table[table["hours"].notna()]
     problems = [*too_large(jobs, gpu_gib), *missing_disk(sum(disk.values()), root / results)]
     parts = [
-        f"# Scale {results}: {len(jobs)} jobs, {table['hours at most'].sum():,.0f} hours at most",
-        SOURCES.format(results=results),
+        f"# Scale {results}: {len(jobs)} jobs, {known['hours'].sum():,.1f} hours for the"
+        f" {known['jobs'].sum()} of them whose rules ran before",
+        SOURCES.format(times=ran),
         "## What does not fit",
         _listed(problems) or "Models of known size and the disk do.",
         "## Keys",
         _listed(missing_keys(jobs, scale, os.environ)) or "None is missing.",
         "## Jobs",
-        as_markdown(table, floatfmt=",.1f", intfmt=",", missingval=""),
+        as_markdown(table.astype({"hours": object}).fillna(""), floatfmt=",.1f", intfmt=","),
         "## Disk of models (GiB)",
         _listed(f"{what}: {gib:,.1f}" for what, gib in disk.items()),
     ]
@@ -81,13 +94,13 @@ def plan_text(targets: Sequence[str], configfiles: Sequence[str], root: Path, gp
 
 
 def by_rule(jobs: Sequence[Job], seconds: Mapping[str, list[float]]) -> pd.DataFrame:
-    """Return what the jobs of each rule take, those with models first; seconds: of jobs that ran, by rule."""
+    """Return what the jobs of each rule take, the longest first; seconds: of jobs that ran, by rule."""
     rows = [
         {
             "rule": job.rule,
             "jobs": 1,
             "hours": fmean(seconds[job.rule]) / 3600 if seconds.get(job.rule) else float("nan"),
-            "hours at most": job.model.minutes / 60 if job.model else 0.0,
+            "limit of a job (hours)": job.model.minutes / 60 if job.model else 0.0,
             "GiB of a GPU": max((need for _, need, _ in on_card(job)), default=0.0),
             "memory (GB)": job.model(job.wildcards) / 1e3 if job.model else 0.0,
         }
@@ -100,13 +113,13 @@ def by_rule(jobs: Sequence[Job], seconds: Mapping[str, list[float]]) -> pd.DataF
             {
                 "jobs": "sum",
                 "hours": lambda hours: hours.sum(min_count=1),
-                "hours at most": "sum",
+                "limit of a job (hours)": "max",
                 "GiB of a GPU": "max",
                 "memory (GB)": "max",
             }
         )
     )
-    return table.sort_values("hours at most", ascending=False, kind="stable").reset_index()
+    return table.sort_values(["hours", "GiB of a GPU"], ascending=False, kind="stable").reset_index()
 
 
 def on_card(job: Job) -> Iterator[tuple[dict, float, int]]:
