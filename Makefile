@@ -15,7 +15,7 @@ READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
 .PHONY: all carb docs dress-rehearsal env format gpu-check lint lock lock-check plan report \
-  test test-all test-cluster test-environments test-slow think_as_locals transfer
+  test test-all test-cluster test-slow think_as_locals transfer
 .DEFAULT_GOAL := all
 
 # Targets in results/tiny/ get scale tiny.
@@ -70,14 +70,14 @@ COVERED = $(if $(COVERAGE),--cov=polyreward --cov-report=term:skip-covered)
 ALL_CORES = -n $(WORKERS) --maxprocesses 4 --no-loadscope-reorder
 
 test: $(READY)
-	$(PYTEST) $(ALL_CORES) $(COVERED) -m "not (slow or environments or matrix)"
+	$(PYTEST) $(ALL_CORES) $(COVERED) -m "not (slow or matrix)"
 
 # Tests that `make test` leaves out: about 17 minutes on two cores.
 test-slow: $(READY)
 	$(PYTEST) $(ALL_CORES) -m "slow and not cluster"
 
 test-all: $(READY)
-	$(PYTEST) $(ALL_CORES) -m "not (cluster or environments or matrix)"
+	$(PYTEST) $(ALL_CORES) -m "not (cluster or matrix)"
 
 # Scale tiny through SLURM, next to a run without it.
 test-cluster: $(READY)
@@ -95,10 +95,6 @@ edits: $(READY)
 
 determinism: $(READY)
 	$(PYTEST) -s -m matrix tests/e2e/test_same_bytes.py
-
-# Check that pip resolves each file of envs/ to its pins. Needs a package index.
-test-environments: $(READY)
-	$(PYTEST) -m environments
 
 # Scales paper and gpu from end to end on a CPU, with miniatures of what they fetch: docs/rehearsal.md.
 dress-rehearsal: $(READY)
