@@ -49,6 +49,11 @@ def commit_of(repository: str, kind: str, revision: str) -> str:
     )
 
 
+def may_read(repository: str, kind: str) -> None:
+    """Raise PolyrewardError unless the hub gives access to a repository's files, which may be gated."""
+    _answer(lambda: HfApi().auth_check(repository, repo_type=kind), repository, kind, "any revision")
+
+
 def fetched(
     repository: str,
     kind: str,
