@@ -10,14 +10,17 @@ from polyreward import cli
 from polyreward.core.errors import PolyrewardError
 from polyreward.ops import gpu_check
 from polyreward.ops.gpu_check import CHECKS, Bench, check_device
+from polyreward.ops.planning import read_speeds
 
 
-def test_all_checks_pass_on_a_cpu(monkeypatch):
+def test_all_checks_pass_on_a_cpu_and_the_plan_can_read_the_throughputs(monkeypatch, tmp_path):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    checks = check_device("cpu")
+    checks = check_device("cpu", tmp_path / "throughputs.json")
     assert dict(zip(checks["check"], checks["result"], strict=True)) == {
         name: "left out" if "Flash" in name else "passed" for name in CHECKS
     }
+    speeds = read_speeds(tmp_path / "throughputs.json")
+    assert set(speeds) == {"train", "score", "generate"} and min(speeds.values()) > 0
 
 
 @pytest.mark.parametrize(("built", "words"), [(None, "built without CUDA"), ("13.0", "built for CUDA 13.0")])
@@ -29,7 +32,7 @@ def test_without_cuda_it_says_why_and_ends_with_1(monkeypatch, capsys, built, wo
     assert words in printed and "--device cpu" in printed
 
 
-def test_a_check_that_fails_is_reported_and_the_others_run(monkeypatch, capsys):
+def test_a_check_that_fails_is_reported_and_the_others_run(monkeypatch, capsys, tmp_path):
     def broken(bench):
         raise RuntimeError("CUDA error: an illegal memory access\nmore of it")
 
@@ -39,7 +42,7 @@ def test_a_check_that_fails_is_reported_and_the_others_run(monkeypatch, capsys):
 
     monkeypatch.setattr(gpu_check, "CHECKS", {"first": broken, "second": fine, "third": lambda bench: None})
     with pytest.raises(PolyrewardError, match="first: CUDA error: an illegal memory access"):
-        check_device("cpu")
+        check_device("cpu", tmp_path / "throughputs.json")
     printed = capsys.readouterr().out
     assert re.search(r"\| second +\| passed +\| fine +\|", printed) and "a step" not in printed
 

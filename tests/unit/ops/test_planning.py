@@ -17,6 +17,7 @@ from polyreward.ops.planning import (
     missing_keys,
     plan_text,
     planned_jobs,
+    read_speeds,
     too_large,
 )
 from polyreward.ops.resources import ModelJob
@@ -46,6 +47,19 @@ def test_no_job_is_lost_and_those_that_have_run_count_by_their_mean():
     assert rules["jobs"].to_dict() == {"made_up": 2, "table": 1}
     assert rules.loc["made_up", ["hours", "limit of a job (hours)"]].tolist() == [3.0, 1.5]
     assert rules["hours"].isna().tolist() == [False, True]
+
+
+def test_a_job_s_limit_is_shown_in_tokens_by_what_gpu_check_measured(tmp_path):
+    (tmp_path / "throughputs.json").write_text('{"train": 1000, "score": 4000.0}')
+    speeds = read_speeds(tmp_path / "throughputs.json")
+    entry = {"hub": "m", "parameters_b": 2}
+    jobs = [made_up("train", entry, rule="train"), made_up("score", entry, rule="score"), Job("t", {}, None)]
+    tokens = by_rule(jobs, {}, speeds).set_index("rule")["million tokens in it"]
+    assert tokens[["train", "score"]].tolist() == [2.7, 10.8] and tokens.isna()["t"]
+    assert "million tokens in it" not in by_rule(jobs, {})
+    (tmp_path / "throughputs.json").write_text("[]")
+    with pytest.raises(PolyrewardError, match=r"throughputs.json: not what `polyreward gpu-check` writes"):
+        read_speeds(tmp_path / "throughputs.json")
 
 
 def test_models_of_70_billion_parameters_fit_the_cards_that_their_entries_ask_for(jobs):

@@ -21,13 +21,24 @@ from polyreward.cli.shared import OVERLAYS, ROOT, Listing
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Results of the run whose times count; by default the scale's own.",
 )
-def plan(targets: tuple[str, ...], configfile: tuple[str, ...], gpu_gib: float, times: Path | None) -> None:
+@click.option(
+    "--throughputs",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="What gpu-check wrote; shows how many tokens a job's limit holds.",
+)
+def plan(
+    targets: tuple[str, ...],
+    configfile: tuple[str, ...],
+    gpu_gib: float,
+    times: Path | None,
+    throughputs: Path | None,
+) -> None:
     """Multiply the jobs of a dry run by the measured times of their rules; name what does not fit.
 
     It is as if nothing were made yet. TARGETS are what the jobs make, by default all."""
     from polyreward.ops.planning import plan_text
 
-    print(plan_text(list(targets) or ["all"], list(configfile), ROOT, gpu_gib, times))
+    print(plan_text(list(targets) or ["all"], list(configfile), ROOT, gpu_gib, times, throughputs))
 
 
 @click.command()
@@ -54,7 +65,14 @@ def costs(results: Path) -> None:
     show_default=True,
     help="cpu: in miniature.",
 )
-def gpu_check(device: str) -> None:
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default="throughputs.json",
+    show_default=True,
+    help="The file of throughputs to write.",
+)
+def gpu_check(device: str, out: Path) -> None:
     """Train, score and generate with a small random model on the CUDA device, next to the CPU.
 
     It takes a few minutes, and shows whether a long job can be trusted to the device, and how fast it is.
@@ -63,4 +81,21 @@ def gpu_check(device: str) -> None:
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # before torch is imported, which looks for devices then
     from polyreward.ops.gpu_check import check_device
 
-    check_device(device)
+    check_device(device, out)
+
+
+@click.command(
+    "hub-check",
+    cls=Listing,
+    short_help="Ask the hub for all that a scale fetches: access, models' heads, datasets' columns.",
+    epilog="Example: polyreward hub-check --configfile workflow/scales/paper.yaml --data",
+)
+@OVERLAYS
+@click.option("--data", is_flag=True, help="Also fetch the datasets and read their columns.")
+def hub_check(configfile: tuple[str, ...], data: bool) -> None:
+    """Find what the hub will refuse of a scale before anything is spent, and name all of it at once.
+
+    Only small files are fetched, no weights."""
+    from polyreward.ops.hub_check import check_hub
+
+    print("\n".join(check_hub(configfile, ROOT, data)) or "This scale fetches nothing from the hub")

@@ -18,6 +18,7 @@ from transformers.utils import logging as transformers_logging
 
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.files import write_text
 from polyreward.core.tables import as_markdown
 from polyreward.models.devices import device_problems
 from polyreward.scoring.interface import Conversations
@@ -85,6 +86,7 @@ class Bench:
             for prompt, both in self.conversations
             for text in both
         )
+        self.throughputs: dict[str, float] = {}  # tokens/s
         self.fp32: np.ndarray | None = None  # rewards (pairs, 2)
 
     def training(self) -> str:
@@ -100,6 +102,7 @@ class Bench:
             raise PolyrewardError(f"the loss does not fall: {first:.3f} to {last:.3f}")
         # Both runs have the same start and end.
         speed = self.tokens / len(self.rows) * BATCH * self.size.steps / max(long - short, 1e-9)
+        self.throughputs["train"] = speed
         return f"loss {first:.3f} to {last:.3f} in {len(losses)} steps, {speed:,.0f} tokens/s"
 
     def _train(self, steps: int) -> None:
@@ -135,7 +138,8 @@ class Bench:
         """Score in bfloat16, and compare with fp32."""
         scorer = self._scorer("bfloat16")
         moved = self.moved(self._scores(scorer))
-        return f"{moved}, {self.tokens / _seconds(lambda: self._scores(scorer)):,.0f} tokens/s"
+        speed = self.throughputs["score"] = self.tokens / _seconds(lambda: self._scores(scorer))
+        return f"{moved}, {speed:,.0f} tokens/s"
 
     def flash_attention(self) -> str | None:
         """Score in bfloat16 with FlashAttention, where it is installed."""
@@ -168,7 +172,7 @@ class Bench:
             raise PolyrewardError(f"{same:.0%} of the replies begin as on the CPU, fewer than 95%")
         start = time.perf_counter()
         reply = self._reply(device, torch.bfloat16, self.size.new_tokens)
-        speed = reply.size / (time.perf_counter() - start)
+        speed = self.throughputs["generate"] = reply.size / (time.perf_counter() - start)
         return f"{same:.0%} of first tokens as on the CPU, {speed:,.0f} tokens/s"
 
     def _reply(self, device: str, dtype: torch.dtype, new_tokens: int) -> np.ndarray:
@@ -213,11 +217,12 @@ def made_up_pairs(count: int, words: int) -> list[dict[str, str]]:
     ]
 
 
-def check_device(device: str) -> pd.DataFrame:
+def check_device(device: str, out: Path) -> pd.DataFrame:
     """Run all checks, print them, and return a row for each: check, result, measured.
 
     Args:
         device: "cuda", or "cpu" for the same in miniature.
+        out: the file of throughputs to write, {kind of work: tokens/s of a model of a billion parameters}.
 
     Raises:
         PolyrewardError: there is no such device, or a check fails.
@@ -243,6 +248,12 @@ def check_device(device: str) -> pd.DataFrame:
                 rows.append((name, result, measured or "not installed, or not for this device"))
     checks = pd.DataFrame(rows, columns=["check", "result", "measured"])
     print(as_markdown(checks))
+    # A model of ten billion parameters is taken to be ten times slower.
+    size = SIZES[device]
+    billions = size.layers * (4 * size.width**2 + 3 * size.width * (11 * size.width // 4)) / 1e9
+    speeds = {kind: float(f"{speed * billions:.4g}") for kind, speed in bench.throughputs.items()}
+    write_text(json.dumps(speeds, indent=1) + "\n", out)
+    print(f"\n{out}: throughputs, which `polyreward plan --throughputs` reads")
     failed = checks[checks["result"] == FAILED]
     raise_all((f"{row.check}: {row.measured}" for row in failed.itertuples()), "do not trust this device")
     return checks

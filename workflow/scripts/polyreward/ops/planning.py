@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ SOURCES = """\
 - **Hours** are the mean time of a rule's jobs below {times}, times its jobs; empty where none ran there.
 - **Limit** is the time after which a cluster ends a job (`minutes` in workflow/rules/), for the papers' own
   models on GPUs of 80 GB.
+- **Million tokens in it** (`--throughputs`) is what a card of gpu-check's speed gets through in that time.
 - **GiB of a GPU** and **memory** are what the largest job takes of each GPU, and asks this machine for, by
   the size of its models (polyreward/ops/resources.py)."""
 
@@ -60,7 +62,12 @@ def planned_jobs(targets: Sequence[str], configfiles: Sequence[str], root: Path)
 
 
 def plan_text(
-    targets: Sequence[str], configfiles: Sequence[str], root: Path, gpu_gib: float, times: Path | None = None
+    targets: Sequence[str],
+    configfiles: Sequence[str],
+    root: Path,
+    gpu_gib: float,
+    times: Path | None = None,
+    throughputs: Path | None = None,
 ) -> str:
     """Return the whole plan in Markdown.
 
@@ -70,11 +77,13 @@ def plan_text(
         root: the project's folder.
         gpu_gib: memory of each GPU.
         times: results of the run whose times count; None for the scale's own.
+        throughputs: what gpu-check wrote of the card.
     """
     scale, jobs = read_scale(configfiles, root), planned_jobs(targets, configfiles, root)
     results, disk = scale.settings.results, disk_gib(jobs, scale)
     ran = (times or root / results) / "benchmarks"
-    table = by_rule(jobs, known_seconds(ran))
+    speeds = read_speeds(throughputs) if throughputs else {}
+    table = by_rule(jobs, known_seconds(ran), speeds)
     known = table[table["hours"].notna()]
     problems = [*too_large(jobs, gpu_gib), *missing_disk(sum(disk.values()), root / results)]
     parts = [
@@ -86,21 +95,37 @@ def plan_text(
         "## Keys",
         _listed(missing_keys(jobs, scale, os.environ)) or "None is missing.",
         "## Jobs",
-        as_markdown(table.astype({"hours": object}).fillna(""), floatfmt=",.1f", intfmt=","),
+        as_markdown(table.astype(object).fillna(""), floatfmt=",.1f", intfmt=","),
         "## Disk of models (GiB)",
         _listed(f"{what}: {gib:,.1f}" for what, gib in disk.items()),
     ]
     return "\n\n".join(parts)
 
 
-def by_rule(jobs: Sequence[Job], seconds: Mapping[str, list[float]]) -> pd.DataFrame:
-    """Return what the jobs of each rule take, the longest first; seconds: of jobs that ran, by rule."""
+def read_speeds(path: Path) -> dict[str, float]:
+    """Return {kind of work: tokens/s of a model of a billion parameters}, as gpu-check writes it."""
+    try:
+        return {kind: float(speed) for kind, speed in json.loads(path.read_text(encoding="utf-8")).items()}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise PolyrewardError(f"{path}: not what `polyreward gpu-check` writes; run it again") from error
+
+
+def by_rule(
+    jobs: Sequence[Job], seconds: Mapping[str, list[float]], speeds: Mapping[str, float] | None = None
+) -> pd.DataFrame:
+    """Return what the jobs of each rule take, the longest first.
+
+    Args:
+        seconds: of jobs that ran, by rule.
+        speeds: tokens/s of a model of a billion parameters, by gpu_check's kind of work; none if unknown.
+    """
     rows = [
         {
             "rule": job.rule,
             "jobs": 1,
             "hours": fmean(seconds[job.rule]) / 3600 if seconds.get(job.rule) else float("nan"),
             "limit of a job (hours)": job.model.minutes / 60 if job.model else 0.0,
+            "million tokens in it": tokens_in_limit(job, speeds or {}) / 1e6,
             "GiB of a GPU": max((need for _, need, _ in on_card(job)), default=0.0),
             "memory (GB)": job.model(job.wildcards) / 1e3 if job.model else 0.0,
         }
@@ -114,12 +139,24 @@ def by_rule(jobs: Sequence[Job], seconds: Mapping[str, list[float]]) -> pd.DataF
                 "jobs": "sum",
                 "hours": lambda hours: hours.sum(min_count=1),
                 "limit of a job (hours)": "max",
+                "million tokens in it": "min",
                 "GiB of a GPU": "max",
                 "memory (GB)": "max",
             }
         )
     )
+    if not speeds:
+        table = table.drop(columns="million tokens in it")
     return table.sort_values(["hours", "GiB of a GPU"], ascending=False, kind="stable").reset_index()
+
+
+def tokens_in_limit(job: Job, speeds: Mapping[str, float]) -> float:
+    """Return how many tokens a job's largest model gets through before its limit; NaN where not known."""
+    billions = max((parameters_b(entry, job.model.known, None) or 0 for entry in job.held), default=0)
+    if not billions:
+        return float("nan")
+    kind = "train" if job.model.kind in TRAINED else job.model.kind
+    return job.model.minutes * 60 * speeds.get(kind, speeds.get("score", float("nan"))) / billions
 
 
 def on_card(job: Job) -> Iterator[tuple[dict, float, int]]:
