@@ -95,7 +95,7 @@ def plan_text(
         "## Keys",
         _listed(missing_keys(jobs, scale, os.environ)) or "None is missing.",
         "## Jobs",
-        as_markdown(table.astype(object).fillna(""), floatfmt=",.1f", intfmt=","),
+        as_markdown(table.round(1).astype(object).fillna(""), floatfmt=",.1f", intfmt=","),
         "## Disk of models (GiB)",
         _listed(f"{what}: {gib:,.1f}" for what, gib in disk.items()),
     ]
