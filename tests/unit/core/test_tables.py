@@ -395,24 +395,12 @@ def test_costs_are_summed_per_rule_the_dearest_first(tmp_path):
     job(tmp_path, "score", "a", 5, 4, 100)
     job(tmp_path, "train", "a", 10, 20, 300)
     job(tmp_path, "train", "b", 30, 50, 200)
+    job(tmp_path, "train", "not measured", 10, "-", "-")
     table = job_costs(jobs_run(tmp_path))
     assert table.columns.tolist() == COST_COLUMNS
-    assert table[COST_COLUMNS[:5]].values.tolist() == [["train", 2, 40, 30, 70], ["score", 1, 5, 5, 4]]
+    assert table[COST_COLUMNS[:5]].values.tolist() == [["train", 3, 50, 30, 70], ["score", 1, 5, 5, 4]]
     assert table["peak_mb"].tolist() == pytest.approx([300 * 1.048576, 100 * 1.048576])
     assert too_little_asked(jobs_run(tmp_path)) == ""
-
-
-def test_what_snakemake_could_not_measure_counts_as_nothing(tmp_path):
-    job(tmp_path, "train", "a", 10, "-", "-")
-    job(tmp_path, "train", "b", 10, 7, 200)
-    table = job_costs(jobs_run(tmp_path))
-    assert table[["jobs", "cpu_seconds"]].values.tolist() == [[2, 7]]
-    assert table["peak_mb"].tolist() == pytest.approx([200 * 1.048576])
-
-
-def test_a_folder_without_benchmarks_is_named(tmp_path):
-    with pytest.raises(PolyrewardError, match=f"{tmp_path}: no benchmark files; make a table first"):
-        job_costs(jobs_run(tmp_path))
 
 
 def test_a_table_for_later_steps_keeps_every_digit_and_what_is_missing(tmp_path):
