@@ -49,7 +49,7 @@ def test_a_setting_of_the_papers_is_set_as_they_have_it(entry):
 
 
 @pytest.mark.parametrize("entry", CHECKLIST["catalog"], ids=lambda entry: entry["key"])
-def test_a_name_or_size_of_the_papers_stands_in_the_catalog(entry):
+def test_a_name_of_the_papers_stands_in_the_catalog(entry):
     assert at(CATALOG, entry["key"]) == entry["value"]
 
 
