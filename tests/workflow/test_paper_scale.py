@@ -84,10 +84,6 @@ def test_the_global_batches_are_the_papers_on_four_devices():
     assert 4 * dpo["batch_size"] * dpo["gradient_accumulation"] == 32
 
 
-def test_the_released_train_set_is_the_80_percent_of_108_thousand_pairs():
-    assert CATALOG["datasets"]["mp-86k"]["size"]["rows"] == pytest.approx(0.8 * 108_000, rel=0.01)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("overlay", "target"),
