@@ -21,7 +21,7 @@ SCORERS = {"reward_scores", "labelled_pairs"}
 EDITS = {
     "a comment in the library": (f"{LIBRARY}/core/seeds.py", "    digest =", "    # why\n    digest =", set()),
     "a comment in a script": ("workflow/scripts/artifacts/table1.py", "from polyreward", "# why\nfrom polyreward", set()),
-    "words of an error": ("workflow/scripts/prepare/alignment_prompts.py", "distinct prompts, not", "other prompts, not", {"alignment_prompts"}),
+    "words of an error": (f"{LIBRARY}/alignment/sampling.py", "distinct prompts, not", "other prompts, not", {"sampled_responses"}),
     "logic of training": (f"{LIBRARY}/training/policies.py", '"loss" in entry', 'bool("loss" in entry)', {"sft_policy"}),
     "logic of scoring": (f"{LIBRARY}/models/batches.py", "> budget", ">= budget", {"translated_rows"}),
     "logic of a figure": (f"{LIBRARY}/transfer/figure3.py", "EVEN = 50", "EVEN = 51", {"figure3"}),
