@@ -5,6 +5,7 @@ import os
 import re
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -60,25 +61,16 @@ def mock_snakemake(
     Raises:
         PolyrewardError: the rule does not run this script, wildcards do not fit, or inputs are missing.
     """
-    from snakemake.api import SnakemakeApi
     from snakemake.dag import DAG
     from snakemake.exceptions import WorkflowError
     from snakemake.iocontainers import Snakemake
     from snakemake.jobs import Job
-    from snakemake.settings.types import (
-        ConfigSettings,
-        DAGSettings,
-        OutputSettings,
-        Quietness,
-        ResourceSettings,
-    )
+    from snakemake.settings.types import DAGSettings
 
     root = next(folder for folder in script.parents if (folder / "Snakefile").is_file())
-    settings = ConfigSettings(configfiles=[Path(path) for path in configfiles])
-    with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+    with _snakefile(root, configfiles) as read:
         try:
-            read = api.workflow(ResourceSettings(cores=1), settings, snakefile=root / "Snakefile")
-            workflow = read.dag(DAGSettings()).workflow_api._workflow
+            workflow = read().dag(DAGSettings()).workflow_api._workflow
             found = _rule_of(workflow.rules, script, rule or script.stem, set(wildcards or {}))
             job = Job(found, DAG(workflow, rules=[found]), dict(wildcards or {}))
             parts = job.input, job.output, job.params, job.wildcards, job.threads, job.resources, job.log
@@ -93,6 +85,17 @@ def mock_snakemake(
     for path in (*job.output, *job.log):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     return Snakemake(*parts, workflow.config, found.name, None, script.parent)
+
+
+@contextmanager
+def _snakefile(root: Path, configfiles: Sequence) -> Iterator[Callable]:
+    """Yield a function that reads a project's Snakefile by Snakemake's API."""
+    from snakemake.api import SnakemakeApi
+    from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
+
+    settings = ConfigSettings(configfiles=[Path(path).absolute() for path in configfiles])
+    with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+        yield lambda: api.workflow(ResourceSettings(cores=1), settings, snakefile=root / "Snakefile")
 
 
 def _rule_of(rules, script: Path, name: str, wildcards: set[str]):
@@ -251,23 +254,12 @@ def dry_run_jobs(targets: Sequence[str], configfiles: Sequence[str]) -> Iterator
     """Yield the jobs of a run from nothing, by the Snakefile in this folder.
 
     Raises PolyrewardError with Snakemake's own words where it does not resolve."""
-    from snakemake.api import SnakemakeApi
     from snakemake.exceptions import RuleException, WorkflowError
-    from snakemake.settings.types import (
-        ConfigSettings,
-        DAGSettings,
-        OutputSettings,
-        Quietness,
-        ResourceSettings,
-    )
+    from snakemake.settings.types import DAGSettings
 
-    with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+    with _snakefile(Path.cwd(), configfiles) as read:
         try:
-            flow = api.workflow(
-                resource_settings=ResourceSettings(cores=1),
-                config_settings=ConfigSettings(configfiles=[Path(path).absolute() for path in configfiles]),
-                snakefile=Path("Snakefile").absolute(),
-            )
+            flow = read()
             flow.dag(DAGSettings(targets=set(targets), forceall=True))
             inner = flow._workflow  # the API has no way to a dry run's jobs
             inner._prepare_dag(forceall=True, ignore_incomplete=True, lock_warn_only=True, nolock=True)
