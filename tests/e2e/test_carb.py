@@ -87,7 +87,6 @@ def test_the_cultural_benchmark_is_made_scored_and_drawn(tiny):
         "script", "chance", "tiny-judge-knockout", "loglik-tiny-gemma", "loglik-tiny-llama",
     }  # fmt: skip
     assert abs(others.set_index("scorer")["index"][CHANCE]).max() < 0.1
-    assert pd.read_csv(tiny / "carb_consistency_table.csv")["scorer"].iloc[-1] == CHANCE
     assert others["index"].between(-1, 1).all() and set(others["n_items"]) == {40}
     judged = perturbations[of_locals].drop_duplicates("scorer").set_index("scorer")
     assert set(judged.index) == {"locals-base", "locals-without-criteria", "locals-with-criteria"}
@@ -126,11 +125,4 @@ def test_the_cultural_benchmark_is_made_scored_and_drawn(tiny):
     assert judges.loc["full - tiny-judge", "mean"] == pytest.approx(
         judges.loc["full", "mean"] - judges.loc["tiny-judge", "mean"], abs=1e-5
     )
-    sizes = pd.read_csv(tiny / "carb_locals_sizes.csv").set_index(["base", "judge"])
-    assert list(sizes.index) == [
-        *(("tiny-llama", name) for name in ("base", "full", "full - base")),
-        ("tiny-judge", "tiny-judge"),
-    ]
-    ends = judges.loc[["base", "full", "full - base", "tiny-judge"], "rewardbench_high"]
-    assert sizes["rewardbench_high"].tolist() == ends.tolist()
     assert judges.loc["base", "n_replies"] == 0 < judges.loc["full", "n_replies"]

@@ -6,11 +6,9 @@ import json
 import pandas as pd
 import pytest
 from flow import SCALE
-from support import script, snakemake
+from support import snakemake
 
 from polyreward.core.files import read_jsonl
-
-NO_VERSIONS = script("analyse/carb_agreement").NO_VERSIONS
 
 pytestmark = pytest.mark.slow
 
@@ -83,7 +81,6 @@ def test_a_benchmark_of_the_user_s_own_gets_a_leaderboard_and_figures(folder):
         *figures,
         "carb_construction.csv",
         "carb_consistency.png",
-        "carb_consistency_table.csv",
     )
     assert ran.returncode == 0, ran.stdout
     results = folder / "results/tiny"
@@ -106,8 +103,8 @@ def test_a_benchmark_of_the_user_s_own_gets_a_leaderboard_and_figures(folder):
     assert glance.loc[glance["panel"] == "count", "n_items"].tolist() == [6] * 4
     counts = pd.read_csv(results / "carb_construction.csv")
     assert counts["items_drawn"].tolist() == [6] * 4 and counts["references"].isna().all()
-    consistency = pd.read_csv(results / "carb_consistency_table.csv")
-    assert set(consistency["note"]) == {NO_VERSIONS} and consistency["consistency"].isna().all()
+    consistency = pd.read_csv(results / "carb_consistency.csv")
+    assert set(consistency["n_items"]) == {0} and consistency["consistency"].isna().all()
 
 
 def test_bad_items_are_named_all_at_once(folder):

@@ -22,7 +22,7 @@ SECTIONS = {
     "think_as_locals.runs.full": ({"layout": 0.5}, {"locals_grpo"}),
     "think_as_locals.judge": (
         {"max_new_tokens": 7},
-        {"locals_scores", "locals_held_out", "locals_samples", "locals_perturbed_scores"},
+        {"locals_scores", "locals_held_out", "locals_perturbed_scores"},
     ),
     "carb.candidates": (
         {"per_question": 3},

@@ -126,8 +126,8 @@ def agreement(folder):
         "analyse/carb_agreement",
         {"item_files": write_items(folder, versions), "scores": write_carb(folder, "carb_consistency", KINDS, 2),
          "benchmark": write_carb(folder, "carb", KINDS)},
-        {"kinds": KINDS, "languages": CULTURES, "k": 1.0, "interval": INTERVAL},
-        ["pairs", "table"],
+        {"kinds": KINDS, "languages": CULTURES, "k": 1.0},
+        ["pairs"],
     )  # fmt: skip
 
 

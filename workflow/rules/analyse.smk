@@ -169,20 +169,3 @@ rule translation_quality:
         "../../envs/translate.yaml"
     script:
         "../scripts/analyse/translation_quality.py"
-
-
-rule untranslated:
-    # What is still in the source language favours the source language's reward model.
-    input:
-        source=[f"<translated>/{rowset}/<source>.jsonl" for rowset in ["train", SETTINGS.benchmarks.main]],
-        translated=[
-            f"<translated>/{rowset}/{language}.jsonl"
-            for rowset in ["train", SETTINGS.benchmarks.main]
-            for language in SETTINGS.target_languages
-        ],
-    output:
-        "<analysis>/untranslated.csv",
-    conda:
-        "../../envs/translate.yaml"
-    script:
-        "../scripts/analyse/untranslated.py"

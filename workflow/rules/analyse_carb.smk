@@ -109,15 +109,13 @@ rule carb_agreement:
         scores=CARB.perturbed_score_files(["carb_consistency"], CARB.perturbed_models),
         benchmark=CARB.score_files(CARB.perturbed_models),
     output:
-        pairs="<analysis>/carb/agreement_pairs.parquet",
-        table="<analysis>/carb/agreement.parquet",
+        "<analysis>/carb/agreement_pairs.parquet",
     conda:
         "../../envs/analyse.yaml"
     params:
         kinds=CARB.perturbed_models,
         languages=SETTINGS.carb.cultures,
         k=SETTINGS.carb.consistency.k,
-        interval=SCALE.interval,
     script:
         "../scripts/analyse/carb_agreement.py"
 

@@ -180,20 +180,6 @@ rule carb_perturbation:
         "../scripts/artifacts/carb_perturbation.py"
 
 
-rule carb_perturbation_figure:
-    input:
-        "<analysis>/carb/perturbation.parquet",
-    output:
-        **ARTIFACTS.figure_files("carb_perturbation_figure"),
-    conda:
-        "../../envs/plot.yaml"
-    params:
-        caption=ARTIFACTS.caption("carb_perturbation_figure"),
-        confidence=SCALE.confidence,
-    script:
-        "../scripts/artifacts/carb_perturbation_figure.py"
-
-
 rule carb_consistency:
     input:
         "<analysis>/carb/agreement_pairs.parquet",
@@ -205,20 +191,6 @@ rule carb_consistency:
         caption=ARTIFACTS.caption("carb_consistency"),
     script:
         "../scripts/artifacts/carb_consistency.py"
-
-
-rule carb_consistency_table:
-    input:
-        "<analysis>/carb/agreement.parquet",
-    output:
-        **ARTIFACTS.table_files("carb_consistency_table"),
-    conda:
-        "../../envs/analyse.yaml"
-    params:
-        caption=ARTIFACTS.caption("carb_consistency_table"),
-        confidence=SCALE.confidence,
-    script:
-        "../scripts/artifacts/carb_consistency_table.py"
 
 
 rule carb_think_as_locals:
@@ -235,26 +207,6 @@ rule carb_think_as_locals:
         confidence=SCALE.confidence,
     script:
         "../scripts/artifacts/carb_think_as_locals.py"
-
-
-rule carb_locals_sizes:
-    # This scale's base and those of other scales' results, `beside` it.
-    input:
-        own=JUDGES.tables[SETTINGS.think_as_locals.base],
-        beside=JUDGES.tables_there,
-    output:
-        **ARTIFACTS.table_files("carb_locals_sizes"),
-    conda:
-        "../../envs/analyse.yaml"
-    params:
-        artifact="carb_locals_sizes",
-        tables=JUDGES.tables,
-        ours=OURS,
-        names={"base": JUDGES.name("base"), "full": TRAINED},
-        caption=ARTIFACTS.caption("carb_locals_sizes"),
-        confidence=SCALE.confidence,
-    script:
-        "../scripts/artifacts/carb_locals_sizes.py"
 
 
 use rule carb_think_as_locals as carb_reward_ablation with:

@@ -21,7 +21,7 @@ from polyreward.ops.workflow import end_jobs_on_interrupt, follow_code, limit_jo
 from polyreward.plan import read_plan
 from polyreward.sources.revisions import locked
 from polyreward.think_as_locals.inputs import ARTIFACTS as JUDGES_ARTIFACTS
-from polyreward.think_as_locals.inputs import OURS, PERTURBED_JUDGES, TRAINED, WARMUPS
+from polyreward.think_as_locals.inputs import PERTURBED_JUDGES, WARMUPS
 
 PLAN = read_plan(workflow, config, report)
 SETTINGS, KNOWN, SCALE, PATHS = PLAN.settings, PLAN.known, PLAN.scale, PLAN.scale.paths

@@ -144,7 +144,7 @@ rule carb_perturbed_items:
 
 
 rule locals_pairs:
-    # Questions about two answers: with replies by rule for the warm-up, without for GRPO, to measure on, and to show.
+    # Questions about two answers: with replies by rule for the warm-up, without for GRPO, and to measure on.
     input:
         item_files=JUDGES.training_items,
         datasets=[f"<sources>/data/{name}.jsonl" for name in SETTINGS.think_as_locals.datasets],
@@ -152,7 +152,7 @@ rule locals_pairs:
         cultures=SETTINGS.carb.culture_file,
         criteria=SETTINGS.think_as_locals.criteria,
     output:
-        **{use: f"<prepared>/locals/{use}.jsonl" for use in ("warmup", "grpo", "held_out", "samples")},
+        **{use: f"<prepared>/locals/{use}.jsonl" for use in ("warmup", "grpo", "held_out")},
     priority: 3  # seconds, and the longest row of trainings waits for them
     conda:
         "../../envs/sources.yaml"

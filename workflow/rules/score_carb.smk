@@ -175,28 +175,6 @@ rule locals_held_out:
         "../scripts/score/locals_held_out.py"
 
 
-rule locals_samples:
-    # What judges reply before and after training, to read.
-    input:
-        models=[folder for judge in JUDGES.sampled for folder in FILES.folders(JUDGES.written_by(judge))],
-        questions="<prepared>/locals/samples.jsonl",
-    output:
-        "<scores>/locals/samples.csv",
-    conda:
-        "../../envs/score.yaml"
-    threads: SETTINGS.threads.score
-    resources:
-        **RESOURCES.for_models("score_long", lambda wc: [JUDGES.model], minutes=120),
-    params:
-        entries={judge: FILES.loadable(JUDGES.written_by(judge)) for judge in JUDGES.sampled},
-        scoring=JUDGES.scoring,
-        cache=PATHS.scores_cache("locals"),
-        temperature=SETTINGS.think_as_locals.grpo.temperature,
-        seed=SCALE.job_seed("locals_samples"),
-    script:
-        "../scripts/score/locals_samples.py"
-
-
 rule carb_text_scores:
     input:
         item_files=CARB.item_files,

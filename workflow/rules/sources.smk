@@ -70,22 +70,17 @@ rule dataset:
 
 
 rule carb_references:
-    # What is true of which culture: topics that people wrote, tables of the user's own, and facts out of packages.
+    # What is true of which culture: topics that people wrote, and facts out of packages.
     input:
         cultures=SETTINGS.carb.culture_file,
-        topics=(
-            sorted(str(path) for path in Path(SETTINGS.carb.topics).glob("*.yaml"))
-            if SETTINGS.carb.topics
-            else []
-        ),
-        tables=SETTINGS.carb.reference_files,
+        topics=sorted(str(path) for path in Path(SETTINGS.carb.topics).glob("*.yaml")),
         schema=PLAN.project.file("workflow/schemas/carb_topics.schema.yaml"),
     output:
         "<sources>/carb/references.jsonl",
     conda:
         "../../envs/sources.yaml"
     params:
-        folder=lambda wc: SETTINGS.carb.topics,
+        folder=SETTINGS.carb.topics,
         cultures=CARB.built_cultures,
         domains=CARB.built_domains,
         topics_per_domain=SETTINGS.carb.topics_per_domain,

@@ -64,12 +64,10 @@ def config():
             "judge_token_budget": 8,
             "evaluation": {"cultures": ["ko"]},
             "grpo": {"pairs": 6},
-            "samples": 2,
             "held_out": 3,
             "seeds": 3,
             "easy": None,
             "others": [],
-            "beside": {},
         },
         "alignment": {"policy": "p", "sft": None, "reward_base": "a", "prompt_data": None, "reference": None},
     }
@@ -189,7 +187,12 @@ def test_items_are_built_or_the_user_s_own(carb):
     built = carb.item_sources
     assert set(built) == {"references", "possible", "similarities"}
     assert set(carb.rewrite_sources) == {"references", "cultures", "wordings"}
-    assert [Path(path).stem for path in carb.wording_files] == ["commonsense", "requests", "rules", "sayings"]
+    assert [Path(path).stem for path in carb.rewrite_sources["wordings"]] == [
+        "commonsense",
+        "requests",
+        "rules",
+        "sayings",
+    ]
     assert (carb.built_cultures, carb.built_domains) == (["ar", "ko"], ["food"])
     changed = config()
     changed["carb"]["item_files"] = ["mine.json"]
@@ -256,7 +259,7 @@ def test_without_a_warm_up_training_starts_from_the_base():
     found = made(changed)[1]
     assert found.start("full") == found.start("no-criteria") == f"{FOLDER}/1_sources/models/a"
     assert (found.trained, found.writing) == (["full", "bare", "no-criteria"], ["full", "bare"])
-    assert found.pairs == {"warmup": 0, "grpo": 6, "held_out": 3, "samples": 2}
+    assert found.pairs == {"warmup": 0, "grpo": 6, "held_out": 3}
     assert found.learners == ["base-with-criteria", "full", "bare", "full-2", "full-3"]
 
 
@@ -285,7 +288,7 @@ def test_easy_pairs_are_asked_for_where_there_are_some(locals_):
 
 
 def test_a_run_is_named_by_the_rewards_that_it_lacks(locals_):
-    assert [locals_.name(judge) for judge in ("full", "bare", "no-criteria")] == [
+    assert list(locals_.names(["full", "bare", "no-criteria"]).values()) == [
         "all rewards",
         "without layout",
         "trained without criteria",

@@ -35,7 +35,7 @@ def cultures():
 @pytest.fixture(scope="module")
 def references(cultures):
     schema = read_yaml(ROOT / "workflow/schemas/carb_topics.schema.yaml")
-    topics = carb_references.read_topics(ROOT / CARB["topics"], [], cultures, CARB["domains"], schema)
+    topics = carb_references.read_topics(ROOT / CARB["topics"], cultures, CARB["domains"], schema)
     return list(carb_references.reference_rows(topics, cultures, CARB["cultures"]))
 
 
@@ -92,9 +92,7 @@ def test_no_wrong_date_is_another_day_of_the_asked_holiday(all_items, cultures):
 def test_there_are_120_topics_and_25_items_in_every_cell(all_items):
     schema = read_yaml(ROOT / "workflow/schemas/carb_topics.schema.yaml")
     cultures = read_cultures(ROOT / CARB["culture_file"], CARB["cultures"])
-    assert (
-        len(carb_references.read_topics(ROOT / CARB["topics"], [], cultures, CARB["domains"], schema)) >= 120
-    )
+    assert len(carb_references.read_topics(ROOT / CARB["topics"], cultures, CARB["domains"], schema)) >= 120
     counts = Counter((item["culture"], item["domain"]) for item in all_items)
     assert min(counts[culture, domain] for culture in CARB["cultures"] for domain in CARB["domains"]) >= 25
 

@@ -1,7 +1,6 @@
-"""Reading references: every problem of topics, cultures and tables is named, and nothing else."""
+"""Reading references: every problem of topics and cultures is named, and nothing else."""
 
 import copy
-import csv
 
 import pytest
 import yaml
@@ -20,12 +19,12 @@ def written(tmp_path, *topics, name="values.yaml"):
     return tmp_path
 
 
-def read(folder, tables=(), domains=("values",)):
-    return references.read_topics(folder, tables, CULTURES, list(domains), TOPIC_SCHEMA)
+def read(folder, domains=("values",)):
+    return references.read_topics(folder, CULTURES, list(domains), TOPIC_SCHEMA)
 
 
-def problems(item, covers=NAMES):
-    return list(references.topic_problems(item, covers, CULTURES, ["values"]))
+def problems(item):
+    return list(references.topic_problems(item, CULTURES))
 
 
 def test_good_topics_are_read_with_their_domain(tmp_path):
@@ -72,7 +71,6 @@ TOPIC_PROBLEMS = {
     "an answer without its value": (
         fact_topic("short_date", answer={**fact_topic("short_date")["answer"], "ru": "x"}), "answer, ru: {value} appears 0 times"),
     "a holiday without a number": (fact_topic("holiday_date", id="holiday"), "its id must end in the holiday's number"),
-    "an unknown domain": (topic(domain="value"), "domain: `value` is unknown; carb.domains has values; did you mean `values`?"),
 }  # fmt: skip
 
 
@@ -124,103 +122,6 @@ def test_a_topic_without_a_key_is_named(tmp_path, gone):
         match="needs values; or fact and answer" if gone == "values" else f"'{gone}' is a required",
     ):
         read(written(tmp_path, item))
-
-
-def rows(*topics):
-    """Return a table's rows: each culture's reference in each language."""
-    return [
-        {"culture": name, "domain": "values", "topic": item["id"], "prompt": item["prompt"][name] if language == name else "",
-         "value": value["id"], "text": value["text"][language], "language": language, "source": "etiquette",
-         "check": value["check"]}
-        for item in topics for value in item["values"] for name in value["cultures"] for language in NAMES
-    ]  # fmt: skip
-
-
-def table(tmp_path, records, columns=references.COLUMNS, encoding="utf-8"):
-    with open(tmp_path / "mine.csv", "w", encoding=encoding, newline="") as stream:
-        writer = csv.DictWriter(stream, columns, extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(records)
-    return tmp_path / "mine.csv"
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
-def test_a_table_says_the_same_as_yaml(tmp_path, encoding):
-    shared = topic(values=[*FOUR, value(3, ["ja"])])
-    assert read(None, [table(tmp_path, rows(shared), encoding=encoding)]) == [shared]
-
-
-def test_a_table_s_topic_may_leave_cultures_out(tmp_path):
-    records = [
-        {**row, "value": f"{row['value']}{row['culture']}"} for row in rows(topic(values=[value(0, NAMES)]))
-    ]
-    assert len(read(None, [table(tmp_path, records)])) == 1
-    (problem,) = problems(topic(values=FOUR), covers=["en", "de", "ru"])
-    assert problem.startswith("has 3 values")
-
-
-def test_a_missing_column_is_named(tmp_path):
-    with pytest.raises(
-        PolyrewardError,
-        match=(
-            "mine.csv: has no column `value`, `check`; add them: the columns of a reference file are culture,"
-        ),
-    ):
-        read(
-            None,
-            [
-                table(
-                    tmp_path,
-                    rows(topic()),
-                    [name for name in references.COLUMNS if name not in ("value", "check")],
-                )
-            ],
-        )
-
-
-def test_a_wrong_encoding_and_a_missing_file_are_named(tmp_path):
-    path = table(tmp_path, [{**rows(topic())[1], "text": "Küsse"}], encoding="latin-1")
-    with pytest.raises(PolyrewardError) as caught:
-        read(None, [path, tmp_path / "none.csv"])
-    assert "mine.csv: not UTF-8 (byte " in str(caught.value)
-    assert "none.csv: no such file; correct the path in carb.reference_files" in str(caught.value)
-
-
-TABLE_PROBLEMS = {
-    "an empty cell": ({"text": " ", "check": ""}, "row 3: `text`, `check` is empty; fill it or drop the row"),
-    "another domain": (
-        {"domain": "safety"},
-        "row 3: topic `greeting` is in values further up, here in safety",
-    ),
-    "another text": ({"language": "en"}, "row 3: value `v0` has another text in en further up; keep one"),
-}
-
-
-@pytest.mark.parametrize("case", TABLE_PROBLEMS)
-def test_a_table_s_bad_row_is_named_by_its_number(tmp_path, case):
-    change, said = TABLE_PROBLEMS[case]
-    records = rows(topic())
-    records[1].update(change)
-    with pytest.raises(PolyrewardError, match=said.replace("(", r"\(")):
-        read(None, [table(tmp_path, records)])
-
-
-def test_a_short_row_s_absent_cells_are_empty(tmp_path):
-    path = table(tmp_path, [])
-    path.write_text(path.read_text() + "en,values,greeting\n", encoding="utf-8")
-    with pytest.raises(
-        PolyrewardError, match="row 2: `value`, `text`, `language`, `source`, `check` is empty"
-    ):
-        read(None, [path])
-
-
-def test_the_same_checks_hold_for_a_table(tmp_path):
-    records = [row for row in rows(topic()) if (row["value"], row["language"]) != ("v1", "ru")]
-    records[0]["prompt"] = "no place"
-    with pytest.raises(PolyrewardError) as caught:
-        read(None, [table(tmp_path, records)])
-    assert "`greeting`: prompt, en: {place} appears 0 times" in str(caught.value)
-    assert "`greeting`: value `v1` is not in ru" in str(caught.value)
 
 
 def cultures_file(tmp_path, **changes):

@@ -10,7 +10,6 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.carb.perturbation.sensitivity import (
     CHANCE,
-    CONSISTENCY_COLUMNS,
     NO_REWRITES,
     PERTURBATION_COLUMNS,
     relative_changes,
@@ -30,9 +29,7 @@ sensitivity = script("analyse/carb_sensitivity")
 perturbed_scores = script("score/carb_perturbed_scores")
 
 draw_consistency = script("artifacts/carb_consistency").draw_consistency
-display_consistency = script("artifacts/carb_consistency_table").display_consistency
 display_perturbations = script("artifacts/carb_perturbation").display_perturbations
-perturbation_figure = script("artifacts/carb_perturbation_figure")
 
 
 INTERVAL = Interval(samples=300, confidence=0.95, seed=1)
@@ -169,7 +166,6 @@ def test_a_scorer_that_tells_nothing_apart_is_named_and_is_no_crash():
     shown = display_perturbations(table, "95%").set_index("scorer")
     assert list(shown.loc["flat", ["CC [95%]", "index [95%]", "CC lower, %", "items"]]) == ["", "", "", "3"]
     assert shown.loc["fine", "CC [95%]"] == "-1.00 [-1.00, -1.00]"
-    assert len(perturbation_figure.draw_perturbations(table[perturbation_figure.PLOTTED], "95%").axes) == 5
 
 
 def test_an_index_that_draws_of_items_leave_open_has_no_interval():
@@ -267,83 +263,13 @@ def test_consistency_is_known():
     np.testing.assert_allclose(found.loc["i1"], 1)
 
 
-def test_consistency_over_pairs_and_apart_by_the_prompt_s_language():
-    tables = {"same": scores([[0, 0, 0]] * 2), "not": scores([[0, UNIT, 3 * UNIT], [0, UNIT, 3 * UNIT]])}
-    kinds = {"same": "classifier", "not": "generative"}
-    found = agreement.all_consistencies(tables, dict.fromkeys(tables, scores(ONE)), LANGUAGES, ORDER, 1)
-    table = agreement.consistency_table(found, kinds, LANGUAGES, INTERVAL)
-    assert list(table.columns) == CONSISTENCY_COLUMNS
-    assert list(table["scorer"]) == ["same", "not"]
-    np.testing.assert_allclose(table.iloc[0][["consistency", "own", "others", "lowest"]].astype(float), 1)
-    row = table.iloc[1]
-    np.testing.assert_allclose(row["own"], np.exp([-1, -3]).mean())
-    np.testing.assert_allclose(row[["others", "others_low", "others_high"]].astype(float), np.exp(-2))
-    np.testing.assert_allclose(row["consistency"], np.exp([-1, -3, -2]).mean())
-    # i0: en-de 1, en-ja 2, de-ja 3 apart; i1: de-ja 1, en-ja 3, en-de 2
-    assert row["lowest_pair"] == "en-ja" and row["lowest"] == pytest.approx(np.exp([-2, -3]).mean())
-    assert (row["n_pairs"], row["n_items"]) == (3, 2)
-    pairs = agreement.pair_table(found, kinds)
-    assert pairs.loc[pairs["scorer"] == "not", "consistency"].mean() == pytest.approx(row["consistency"])
-    assert display_consistency(table, "95%").loc[0, "all pairs [95%]"] == "1.00 [1.00, 1.00]"
-
-
 def test_consistency_without_a_unit_is_not_known():
     tables = {"fine": scores([[0, 1, 2]] * 2), "flat": scores([[1, 1, 1]] * 2)}
     benchmark = {"fine": scores(ONE), "flat": scores([[1.0] * 4] * 2)}
-    found = agreement.all_consistencies(tables, benchmark, LANGUAGES, ORDER, 1)
-    table = agreement.consistency_table(
-        found, dict.fromkeys(tables, "classifier"), LANGUAGES, INTERVAL
-    ).set_index("scorer")
-    assert np.isnan(table.loc["flat", "consistency"]) and table.loc["flat", "note"].startswith("all answers")
-    figure = draw_consistency(agreement.pair_table(found, dict.fromkeys(tables, "classifier")))
-    titles = [axis.get_title() for axis in figure.axes if axis.get_title()]
+    pairs = agreement.pair_table(tables, benchmark, dict.fromkeys(tables, "classifier"), LANGUAGES, ORDER, 1)
+    assert pairs.loc[pairs["scorer"] == "flat", "consistency"].isna().all()
+    titles = [axis.get_title() for axis in draw_consistency(pairs).axes if axis.get_title()]
     assert titles[1] == "flat\nno spread" and titles[0].startswith("fine\nmean 0.")
-
-
-def test_chance_consistency_is_that_of_two_different_answers():
-    """Scores 0 and 1 unit: of the six pairs of four answers, two agree, and four are a unit apart."""
-    benchmark = scores([[0, 0, 1, 1]] * 500)
-    unit = spread(benchmark)
-    items = [f"i{n}" for n in range(500)]
-    found = agreement.chance_consistency({"a": benchmark}, items, ORDER, 2 * unit, 1)
-    assert list(found.columns) == [("en", "de"), ("en", "ja"), ("de", "ja")] and list(found.index) == items
-    assert set(found.to_numpy().round(9).ravel()) == {1.0, round(float(np.exp(-2)), 9)}
-    assert found.to_numpy().mean() == pytest.approx((1 + 2 * np.exp(-2)) / 3, abs=0.03)
-    pd.testing.assert_frame_equal(
-        found, agreement.chance_consistency({"a": benchmark}, items, ORDER, 2 * unit, 1)
-    )
-    assert not found.equals(agreement.chance_consistency({"a": benchmark}, items, ORDER, 2 * unit, 2))
-
-
-def test_normal_scores_have_the_chance_consistency_of_the_books():
-    values = np.random.default_rng(2).normal(size=(3000, 4))
-    found = agreement.chance_consistency(
-        {"a": scores(values), "flat": scores([[1.0] * 4] * 3000)}, [f"i{n}" for n in range(3000)], ORDER, 1, 1
-    )
-    assert found.to_numpy().mean() == pytest.approx(0.4277, abs=0.01)  # 2 e Phi(-sqrt 2)
-    assert (
-        agreement.chance_consistency({"flat": scores([[1.0] * 4] * 2)}, ["i0", "i1"], ORDER, 1, 1)
-        .isna()
-        .all(axis=None)
-    )
-
-
-def test_chance_stands_last_in_the_table_and_not_in_the_figure():
-    tables = {"same": scores([[0, 0, 0]] * 2), "not": scores([[0, 9, 27]] * 2)}
-    arguments = (
-        tables,
-        dict.fromkeys(tables, scores(ONE[:2])),
-        dict.fromkeys(tables, "classifier"),
-        LANGUAGES,
-        ORDER,
-        1,
-        INTERVAL,
-    )
-    pairs, table = agreement.agreement_tables(*arguments)
-    assert list(table["scorer"]) == ["same", "not", CHANCE] and table["kind"].iloc[2] == "chance"
-    assert 0 < table["consistency"].iloc[1] < table["consistency"].iloc[2] < 1
-    assert set(pairs["scorer"]) == {"same", "not"}
-    assert display_consistency(table, "95%")["scorer"].iloc[2] == CHANCE
 
 
 def test_items_that_bring_no_rewrites_leave_rows_that_say_so():
@@ -354,49 +280,21 @@ def test_items_that_bring_no_rewrites_leave_rows_that_say_so():
     assert list(table.columns) == PERTURBATION_COLUMNS and len(table) == len(kinds) * len(PERTURBATIONS)
     assert table[["change", "size", "index"]].isna().all(axis=None) and set(table["n_items"]) == {0}
     assert set(display_perturbations(table, "95%")["note"]) == {f"not tested: {NO_REWRITES}"}
-    figure = perturbation_figure.draw_perturbations(table[perturbation_figure.PLOTTED], "95%")
-    assert figure.get_suptitle() == "not tested: no item brings rewrites"
 
 
 def test_items_that_bring_no_versions_leave_rows_that_say_so():
-    empty, kinds = item_scores(Pairwise({}), [], "rm"), {"a": "classifier"}
-    found = agreement.all_consistencies({"a": empty}, {"a": scores(ONE)}, {}, ORDER, 1)
-    pairs = agreement.pair_table(found, kinds)
-    assert list(zip(pairs["language_1"], pairs["language_2"], strict=True)) == [
-        ("en", "de"),
-        ("en", "ja"),
-        ("de", "ja"),
-    ]
+    empty = item_scores(Pairwise({}), [], "rm")
+    pairs = agreement.pair_table({"a": empty}, {"a": scores(ONE)}, {"a": "classifier"}, {}, ORDER, 1)
+    found = list(zip(pairs["language_1"], pairs["language_2"], strict=True))
+    assert found == [("en", "de"), ("en", "ja"), ("de", "ja")]
     assert pairs["consistency"].isna().all() and set(pairs["n_items"]) == {0}
     assert draw_consistency(pairs).axes[0].get_title() == "a\nnot tested, no item"
-    table = agreement.consistency_table(found, kinds, {}, INTERVAL)
-    assert list(table.columns) == CONSISTENCY_COLUMNS and table["consistency"].isna().all()
-    assert display_consistency(table, "95%").loc[0, "note"] == agreement.NO_VERSIONS
 
 
-def test_the_figures_plot_their_tables():
-    table = table_of(a=moved(-1, 0.5, 2, 0.1), length=moved(1, 0, 0, 0))
-    drawn_with_chance = perturbation_figure.draw_perturbations(
-        pd.concat([table, chance_of(a=moved(-1, 0.5, 2, 0.1))], ignore_index=True)[
-            perturbation_figure.PLOTTED
-        ],
-        "95%",
-    )
-    assert [label.get_text() for label in drawn_with_chance.axes[0].get_yticklabels()] == [
-        "a",
-        "length",
-        CHANCE,
-    ]
-    axes = perturbation_figure.draw_perturbations(table[perturbation_figure.PLOTTED], "95%").axes
-    points = axes[2].containers
-    assert [axis.get_title()[:2] for axis in axes[:4]] == list(PERTURBATIONS)
-    drawn = [bar.get_width() for bar in points[0]]
-    np.testing.assert_allclose(drawn, 2 * table.loc[table["perturbation"] == "CL", "size"])
-    consistency = agreement.item_consistency(
-        scores([[0, UNIT, 3 * UNIT], [0, 0, 0]]), LANGUAGES, ORDER, UNIT, 2
-    )
-    figure = draw_consistency(agreement.pair_table({"a": consistency}, {"a": "classifier"}))
-    grid = figure.axes[0].images[0].get_array().filled(np.nan)
+def test_the_figure_plots_its_table():
+    tables = {"a": scores([[0, UNIT, 3 * UNIT], [0, 0, 0]])}
+    pairs = agreement.pair_table(tables, {"a": scores(ONE)}, {"a": "classifier"}, LANGUAGES, ORDER, 2)
+    grid = draw_consistency(pairs).axes[0].images[0].get_array().filled(np.nan)
     means = (1 + np.exp([-2, -4, -6])) / 2
     np.testing.assert_allclose(grid, [[means[0], np.nan], [means[1], means[2]]])
 

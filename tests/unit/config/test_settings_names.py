@@ -155,7 +155,6 @@ def reward_model(**entry):
         ({"carb__grpo": {**GRPO, "reward_models": ["gemma_es", "gemma_it"]}}, "carb.grpo.reward_models", "`gemma_it`"),
         ({"carb__grpo": {**GRPO, "generations": 3}}, "carb.grpo.batch_size", "no multiple of 3"),
         ({"carb__grpo": {**GRPO, "iterations": 2}}, "carb.grpo.save_every", "no multiple of iterations"),
-        ({"carb__topics": None}, "carb.topics", "reference_files"),
         ({"carb__cultures": ["en", "es"]}, "carb.cultures", "name more, or `item_files`"),
         ({"carb__training_share": 0}, "carb.training_share", "no topic left to train on"),
         ({"think_as_locals__runs__warmup": WEIGHTS}, "think_as_locals.runs.warmup", "another name"),

@@ -14,8 +14,7 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.items.selection import held_out_topics, split_topics
 from polyreward.carb.perturbation.sensitivity import spread
-from polyreward.scoring.criteria_layout import FAULTS, Reply
-from polyreward.scoring.families import load_reward_model
+from polyreward.scoring.criteria_layout import Reply
 from polyreward.scoring.generative import TEMPLATE, VERDICT, judge
 from polyreward.scoring.interface import Scores
 from polyreward.scoring.pair_question import asked_in_pairs
@@ -25,8 +24,6 @@ from polyreward.think_as_locals.replies import TRAINING_FAULTS, replies_of, repl
 comparison_table = script("analyse/locals_comparison").comparison_table
 locals_curves = script("artifacts/carb_locals_curves")
 
-one_order_each = script("prepare/locals_pairs").one_order_each
-sampled_replies = script("score/locals_samples").sampled_replies
 locals_scores = script("score/locals_scores")
 
 
@@ -231,17 +228,6 @@ def test_an_interval_is_as_wide_as_templates_differ():
 
 
 PAIR = {"id": "x_ar_de", "prompt": "How?", "chosen": "Right.", "rejected": "Wrong.", "culture": "ar"}
-
-
-def test_samples_are_the_same_for_the_same_seed_and_show_both_answers(tiny_gemma):
-    entry = {"kind": "generative", "source": str(tiny_gemma), "verdict": "criteria", "max_new_tokens": 6}
-    judge = load_reward_model(entry, SCORING, "")
-    questions = one_order_each([PAIR, {**PAIR, "id": "y_ja_de", "culture": "ja"}])
-    first, again, other = (sampled_replies(judge, "base", questions, 1.0, seed) for seed in (1, 1, 2))
-    assert list(first["right"]) == ["A", "B"]
-    assert list(first["answer_a"]) == ["Right.", "Wrong."]
-    assert list(first["reply"]) == list(again["reply"]) != list(other["reply"])
-    assert first["verdict"].isna().all() and set(first["fault"]) <= set(FAULTS)
 
 
 def test_held_out_topics_are_a_share_of_each_domain_whatever_their_order():

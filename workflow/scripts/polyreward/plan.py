@@ -64,7 +64,6 @@ class Plan:
         return {
             **stacked_tables(self.scale),
             "carb_construction": [paths.carb_step("counts.csv")],
-            "carb_locals_samples": [paths.locals_samples()],
         }
 
     @cached_property

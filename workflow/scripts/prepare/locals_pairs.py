@@ -1,4 +1,4 @@
-"""Split pairs into questions with replies (warm-up) and without (GRPO, held out, samples)."""
+"""Split pairs into questions with replies (warm-up) and without (GRPO, held out)."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -218,12 +218,11 @@ def split_pairs(
     warmup: int,
     grpo: int,
     held_out: int,
-    samples: int,
     seed: int,
     shares: Mapping[str, float] | None = None,
     easy_shares: Mapping[str, float] | None = None,
 ) -> dict[str, list[dict]]:
-    """Split pairs into {"warmup", "grpo", "held_out", "samples"}, no pair twice.
+    """Split pairs into {"warmup", "grpo", "held_out"}, no pair twice.
 
     Args:
         own: pairs of items.
@@ -232,7 +231,6 @@ def split_pairs(
         held_out: number of items with one pair held out; GRPO takes their other pairs first. The warm-up
             prefers
             pairs without their answers, since it would reveal which is right.
-        samples: pairs per culture for sample replies.
         shares: {source, OWN for items: share of GRPO's pairs that are not easy}; the rest is from all.
         easy_shares: {"warmup", "grpo": share of easy pairs}.
     """
@@ -255,17 +253,10 @@ def split_pairs(
     claimed, unclaimed = _by_shares([*partners, *rest, *others], hard, shares or {}, seed)
     second = drawn_for(unclaimed, {"grpo": hard - len(claimed)}, seed)
     mixed = drawn_for([*claimed, *second["grpo"]], {"grpo": hard}, seed)
-    taught = {pair["id"] for pair in mixed["grpo"]}
-    left = [pair for pair in first["rest"] if pair["id"] not in taught]
-    shown = [
-        [pair for pair in left if pair["culture"] == culture][:samples]
-        for culture in sorted({p["culture"] for p in left})
-    ]
     return {
         "warmup": [*simple["warmup"], *first["warmup"]],
         "grpo": [*simple["grpo"], *mixed["grpo"]],
         "held_out": kept,
-        "samples": [pair for of_culture in shown for pair in of_culture],
     }
 
 
@@ -317,11 +308,6 @@ def both_orders(pairs: Sequence[dict]) -> list[dict]:
     ]
 
 
-def one_order_each(pairs: Sequence[dict]) -> list[dict]:
-    """Return one question per pair, with the right answer first and second in turn."""
-    return [both_orders([pair])[number % len(LABELS)] for number, pair in enumerate(pairs)]
-
-
 def main(snakemake):
     files, params, output = snakemake.input, snakemake.params, snakemake.output
     own = training_pairs([item for path in files.item_files for item in read_jsonl(path)])
@@ -337,7 +323,6 @@ def main(snakemake):
     write_jsonl(warmup_rows(pairs["warmup"], templates, places, **how, seed=params.seed), output.warmup)
     write_jsonl(both_orders(pairs["grpo"]), output.grpo)
     write_jsonl(both_orders(pairs["held_out"]), output.held_out)
-    write_jsonl(one_order_each(pairs["samples"]), output.samples)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,8 @@
 """Read and check the cultural references."""
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
 from pathlib import Path
 
 import jsonschema
@@ -18,63 +16,45 @@ from polyreward.core.files import write_jsonl
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.jobs import run
 
-COLUMNS = ["culture", "domain", "topic", "prompt", "value", "text", "language", "source", "check"]
 
+def read_topics(folder: str | Path, cultures: dict, domains: Sequence[str], schema: dict) -> list[dict]:
+    """Read and check all topics of a folder's YAML files; return them with their `domain`.
 
-def read_topics(
-    folder: str | Path | None,
-    tables: Iterable[str | Path],
-    cultures: dict,
-    domains: Sequence[str],
-    schema: dict,
-) -> list[dict]:
-    """Read and check all topics of a folder's YAML files and the user's tables; return them with their
-    `domain`.
-
-    A YAML file's name up to the first underscore is its domain; files of other domains are ignored.
-
-    Args:
-        cultures: from read_cultures.
+    A file's name up to the first underscore is its domain; files of other domains are ignored.
 
     Raises:
         PolyrewardError: lists every problem.
     """
-    files = [
-        file for file in sorted(Path(folder or "").glob("*.yaml")) if folder and _domain(file) in domains
-    ]
+    files = [file for file in sorted(Path(folder).glob("*.yaml")) if _domain(file) in domains]
     topics, problems = [], []
-    for read, file in [*product([_yaml_topics], files), *product([_table_topics], tables)]:
+    for file in files:
         try:
-            found = read(file, schema)
+            found = _yaml_topics(file, schema)
         except PolyrewardError as error:
             problems.append(str(error))
             continue
         topics += found
         for topic in found:
-            covers = cultures["cultures"]
-            if read is _table_topics:
-                covers = dict.fromkeys(culture for value in topic["values"] for culture in value["cultures"])
-            found_problems = topic_problems(topic, list(covers), cultures, domains)
-            problems += [f"{file}: `{topic['id']}`: {text}" for text in found_problems]
+            problems += [f"{file}: `{topic['id']}`: {text}" for text in topic_problems(topic, cultures)]
+    counts = Counter(topic["id"] for topic in topics)
     problems += [
         f"topic `{name}` appears {count} times; ids are unique over all files"
-        for name, count in Counter(topic["id"] for topic in topics).items()
+        for name, count in counts.items()
         if count > 1
     ]
+    there = {topic["domain"] for topic in topics}
     problems += [
         f"domain `{domain}` has no topic; write some, or leave it out of carb.domains"
         for domain in domains
-        if domain not in {topic["domain"] for topic in topics}
+        if domain not in there
     ]
     raise_all(problems, "cultural references")
     return topics
 
 
-def topic_problems(
-    topic: dict, covers: Sequence[str], cultures: dict, domains: Sequence[str]
-) -> Iterator[str]:
-    """Yield what is wrong with a topic of the right shape; covers: the cultures that it must have."""
-    yield from unknown("domain", [topic["domain"]], domains, "carb.domains")
+def topic_problems(topic: dict, cultures: dict) -> Iterator[str]:
+    """Yield what is wrong with a topic of the right shape."""
+    covers = list(cultures["cultures"])
     if "own" in topic or "shares" in topic:
         yield from own_problems(topic, cultures) if "own" in topic else survey_problems(topic, cultures)
         return
@@ -146,66 +126,6 @@ def _schema_problem(error: jsonschema.ValidationError, items) -> str:
     parts = "".join(f" {part}" for part in path[1:])
     one_of = "needs values; or fact and answer; or own; or shares"
     return f"{name}{parts}: {one_of if error.validator == 'oneOf' else error.message}"
-
-
-def _table_topics(file: str | Path, schema: dict) -> list[dict]:
-    """Read a CSV file of references, one row per culture and language (docs/culture.md lists its columns)."""
-    topics: dict[str, dict] = {}
-    values: dict[tuple[str, str], dict] = {}
-    problems = []
-    for number, row in _numbered_rows(file):
-        empty = [column for column in COLUMNS if column != "prompt" and not row[column].strip()]
-        if empty:
-            problems.append(f"row {number}: `{'`, `'.join(empty)}` is empty; fill it or drop the row")
-            continue
-        new = {
-            "id": row["topic"],
-            "domain": row["domain"],
-            "source": row["source"],
-            "prompt": {},
-            "values": [],
-        }
-        topic = topics.setdefault(row["topic"], new)
-        if row["domain"] != topic["domain"]:
-            problems.append(
-                f"row {number}: topic `{row['topic']}` is in {topic['domain']} further up, here in"
-                f" {row['domain']}"
-            )
-        key = row["topic"], row["value"]
-        if key not in values:
-            values[key] = {"id": row["value"], "cultures": [], "check": row["check"], "text": {}}
-            topic["values"].append(values[key])
-        value = values[key]
-        if row["culture"] not in value["cultures"]:
-            value["cultures"].append(row["culture"])
-        if row["language"] == row["culture"]:
-            topic["prompt"][row["culture"]] = row["prompt"]
-        if value["text"].setdefault(row["language"], row["text"]) != row["text"]:
-            problems.append(
-                f"row {number}: value `{row['value']}` has another text in {row['language']} further up;"
-                " keep one"
-            )
-    raise_all(problems, str(file))
-    return list(topics.values())
-
-
-def _numbered_rows(file: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield a CSV file's rows with a spreadsheet's row numbers."""
-    try:
-        with open(file, encoding="utf-8-sig", newline="") as stream:
-            rows = csv.DictReader(stream, restval="", restkey="more")
-            unfilled = [column for column in COLUMNS if column not in (rows.fieldnames or [])]
-            if unfilled:
-                listed = ", ".join(COLUMNS)
-                raise PolyrewardError(
-                    f"{file}: has no column `{'`, `'.join(unfilled)}`; add them: the columns of a reference"
-                    f" file are {listed}"
-                )
-            yield from enumerate(rows, 2)
-    except FileNotFoundError:
-        raise PolyrewardError(f"{file}: no such file; correct the path in carb.reference_files") from None
-    except UnicodeDecodeError as error:
-        raise PolyrewardError(f"{file}: not UTF-8 (byte {error.start}); save it as CSV in UTF-8") from None
 
 
 def own_problems(topic: dict, cultures: dict) -> Iterator[str]:
@@ -384,8 +304,7 @@ def band_texts(cultures: dict, asked: Sequence[str], number: int, cut: int) -> d
 def main(snakemake):
     files, params = snakemake.input, snakemake.params
     cultures = read_cultures(files.cultures, params.cultures)
-    tables, schema = files.get("tables", []), read_yaml(files.schema)
-    topics = read_topics(params.folder, tables, cultures, params.domains, schema)
+    topics = read_topics(params.folder, cultures, params.domains, read_yaml(files.schema))
     topics = drawn(topics, ["domain"], params.topics_per_domain, params.seed, "carb", "topic")
     write_jsonl(reference_rows(topics, cultures, params.cultures), snakemake.output[0])
 

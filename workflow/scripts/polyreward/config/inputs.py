@@ -22,7 +22,6 @@ def stacked_tables(scale: Scale) -> dict[str, list[str]]:
         "subsets": [paths.analysis(f"subsets/{name}") for name in each],
         "twins": [paths.analysis(f"twins/{language}.csv") for language in scale.languages],
         "translation_quality": [paths.analysis("translation_quality.csv")],
-        "untranslated": [paths.analysis("untranslated.csv")],
     }
 
 

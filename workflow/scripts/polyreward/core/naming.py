@@ -122,10 +122,6 @@ class Paths:
         of its replies."""
         return f"{self.work}/5_scores/locals/{judge}/{name}"
 
-    def locals_samples(self) -> str:
-        """Return replies of judges before and after their training."""
-        return f"{self.work}/5_scores/locals/samples.csv"
-
     def model(self, model: str) -> str:
         """Return the folder of a trained reward model."""
         return f"{self.work}/4_models/{model}"

@@ -94,12 +94,9 @@ class LocalsJudge:
         self.said.extend(found)
         return found
 
-    def texts(self, requests: Sequence[str], label: str, **sampling) -> list[tuple[str, bool]]:
-        """Return (reply, whether the judge ended it) for each question; sampling: of transformers' generate,
-        greedy without."""
-        return self._decoded(
-            generated(self.lm, self._sequences(requests), self.max_new_tokens, label, **sampling)
-        )
+    def texts(self, requests: Sequence[str], label: str) -> list[tuple[str, bool]]:
+        """Return (greedy reply, whether the judge ended it) for each question."""
+        return self._decoded(generated(self.lm, self._sequences(requests), self.max_new_tokens, label))
 
     def verdicts(
         self,

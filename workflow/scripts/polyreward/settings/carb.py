@@ -123,15 +123,9 @@ class Carb(Section):
         default="resources/carb/cultures.yaml",
         description="YAML file: where each culture is, its holidays, and how answers are framed.",
     )
-    topics: str | None = Field(
-        default="resources/carb/topics", description="Folder of <domain>.yaml; null for none."
-    )
-    reference_files: NamesOrNone = Field(
-        default=[],
-        description=(
-            "Your references: CSV files with the columns that docs/culture.md has (paper: Cultural Atlas,"
-            " MANGO, WVS)."
-        ),
+    topics: str = Field(
+        default="resources/carb/topics",
+        description="Folder of <domain>.yaml, your own too (paper: Cultural Atlas, MANGO, WVS).",
     )
     topics_per_domain: Count | None = Field(
         default=None, description="At most so many topics, chosen by hash; null for all."

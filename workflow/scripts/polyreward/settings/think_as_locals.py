@@ -148,14 +148,6 @@ class ThinkAsLocals(Section):
             " asked it once about every two answers, of CARB, too (paper: RM-R1-Qwen2.5-Instruct-7B)."
         ),
     )
-    beside: dict[PlainName, str] = Field(
-        default={},
-        description=(
-            "{name of a base: results folder of another scale}: its carb_think_as_locals.csv stands above"
-            " this scale's in carb_locals_sizes.csv. Both need the same benchmarks. {} for this scale's base"
-            " alone (paper: 7B, 14B and 32B)."
-        ),
-    )
     held_out: Count = Field(
         description=(
             "Pairs, one of each of so many items, on which R_corr is measured before and after, each in both"
@@ -164,7 +156,4 @@ class ThinkAsLocals(Section):
     )
     seeds: Count = Field(
         description="Trainings of `full`, each with a seed of its own; the first stands in all tables."
-    )
-    samples: Count = Field(
-        default=1, description="Questions of each culture whose replies carb_locals_samples.csv shows."
     )

@@ -51,7 +51,7 @@ def lm_rows(rows: Sequence[dict], language: str, translate: Translator, unit: st
     """Translate rows with a model, and keep their invariants.
 
     What loses a number or placeholder, is empty or is cut at the limit is tried again in smaller parts. A
-    part that still fails stays in English, and untranslated.csv counts it. Code blocks are never sent.
+    part that still fails stays in English. Code blocks are never sent.
 
     Args:
         translate: as for `translated_texts`.

@@ -32,17 +32,6 @@ PERTURBATION_COLUMNS = [
     "note",
 ]
 PAIR_COLUMNS = ["scorer", "kind", "language_1", "language_2", "consistency", "n_items"]
-PARTS = ["consistency", "own", "others"]
-CONSISTENCY_COLUMNS = [
-    "scorer",
-    "kind",
-    *(f"{part}{end}" for part in PARTS for end in ("", "_low", "_high")),
-    "lowest_pair",
-    "lowest",
-    "n_pairs",
-    "n_items",
-    "note",
-]
 CHANCE = "chance (permuted)"  # the row of scores that were dealt out anew
 SAME = 1e-9  # a spread below it is rounding: all answers have the same score
 NO_REWRITES = "no item of carb.item_files brings `perturbations`"

@@ -280,10 +280,6 @@ def _sections(settings: Settings, known: Known) -> Iterator[Problem]:
             carb.filters.farthest >= carb.filters.nearest,
             "`farthest` is not below `nearest`; no answer lies between them",
         ),
-        "carb.topics": (
-            not carb.topics and not carb.reference_files,
-            "is null, and there are no `reference_files`; name one of both",
-        ),
         "carb.cultures": (
             not carb.item_files and len(carb.cultures) < ANSWERS,
             f"an item's {ANSWERS} answers are of as many cultures: name more, or `item_files`",
