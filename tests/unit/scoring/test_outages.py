@@ -31,19 +31,13 @@ def cut(body, times):
 
 
 OUTAGES = {
-    "a refused key": (answers(401), {}, "put a valid one in the environment variable JUDGE_KEY"),
-    "too many requests": (answers(429), {}, "429: no luck.* run again"),
-    "a broken server": (answers(500), {}, "500: no luck.* run again"),
-    "an unknown model": (answers(404), {}, "correct `model`, or `url`"),
-    "a spent budget": (sensible, {"max_requests": 5}, "raise `max_requests`"),
-    "a budget spent on retries": (
-        answers(500),
-        {"max_requests": 6, "retries": 1},
-        "raise `max_requests`.* run again",
-    ),
-    "a cut reply": (cut, {}, "finish_reason: length.*Run again"),
-    "an empty reply": (answers(200, completion(" ")), {}, "an empty reply.*Run again"),
-    "nonsense": (answers(200, "<html>"), {}, "nonsense.*run again"),
+    "a refused key": (answers(401), "put a valid one in the environment variable JUDGE_KEY"),
+    "too many requests": (answers(429), "429: no luck.* run again"),
+    "a broken server": (answers(500), "500: no luck.* run again"),
+    "an unknown model": (answers(404), "correct `model`, or `url`"),
+    "a cut reply": (cut, "finish_reason: length.*Run again"),
+    "an empty reply": (answers(200, completion(" ")), "an empty reply.*Run again"),
+    "nonsense": (answers(200, "<html>"), "nonsense.*run again"),
 }
 
 
@@ -57,9 +51,9 @@ def scored(judge, folder):
 
 @pytest.mark.parametrize("kind", OUTAGES)
 def test_an_outage_ends_the_job_and_the_next_run_asks_again(server, make, tmp_path, kind):
-    server.respond, changes, words = OUTAGES[kind]
+    server.respond, words = OUTAGES[kind]
     with pytest.raises(PolyrewardError, match=words):
-        scored(make(**changes), tmp_path)
+        scored(make(), tmp_path)
     assert not (tmp_path / "work").exists()
     asked, server.respond = len(server.bodies), sensible
     assert not scored(make(), tmp_path)  # the job goes on to write scores

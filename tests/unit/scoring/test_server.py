@@ -3,14 +3,17 @@ named."""
 
 import json
 import math
+import os
 import re
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import yaml
-from chat_server import ITEMS, KEY, completion, sensible
+from chat_server import ITEMS, KEY, completion, running, sensible
 from support import ROOT
 
 from polyreward.core.errors import PolyrewardError
@@ -19,38 +22,51 @@ from polyreward.scoring.pair_question import asked_in_pairs
 from polyreward.scoring.server import FLOOR, MARGIN, TOP, label_row
 
 
-def everything(folder) -> str:
-    return "".join(path.read_text() for path in folder.rglob("*") if path.is_file())
+def kept(folder) -> list:
+    return list((folder / "cache").glob("*"))
 
 
-def fail_for(*numbers, status=500, headers=None, reply="no luck"):
-    """Return a `respond` that fails for the items of these numbers."""
+def says(reply, status=200, headers=None, only=()):
+    """Return a `respond` with one reply, to all or to the items of some numbers."""
 
     def respond(body, times):
-        if re.search(r"prompt (\d+)", body["messages"][0]["content"])[1] in map(str, numbers):
-            return status, headers or {}, reply
-        return sensible(body, times)
+        number = int(re.search(r"prompt (\d+)", body["messages"][0]["content"])[1])
+        return sensible(body, times) if only and number not in only else (status, headers or {}, reply)
 
     return respond
 
 
+def ending(reason="stop", content="I say [[A]]", top=(("A", -0.1), ("The", -5.0)), **more) -> dict:
+    """Return a chat completion with a reason why it ends, and more keys."""
+    found = completion(content, top)
+    found["choices"][0]["finish_reason"] = reason
+    return {**found, **more}
+
+
 @pytest.mark.parametrize("verdict", ["labels", "text"])
-def test_the_good_answer_wins(make, verdict):
+def test_the_good_answer_wins_and_a_rerun_makes_no_connection(server, make, verdict):
     judged = make(verdict=verdict)
     assert judged.exact and judged.unbatched() == judged
-    scores = judged.score([*ITEMS, Conversations("four", ("x", "y", "good", "z"))], "")
+    items = [*ITEMS, Conversations("four", ("x", "y", "good", "z"))]
+    scores = judged.score(items, "")
     assert [values.argmax() for values in scores.values] == [0, 0, 0, 2]
     assert not any(cut.any() for cut in scores.truncated)
+    server.shutdown()
+    server.server_close()
+    again = make(verdict=verdict).score(items, "").values
+    assert all(np.array_equal(one, other) for one, other in zip(scores.values, again, strict=True))
 
 
-def test_what_is_sent(server, make):
-    make(url=server.url + "/").score(ITEMS[:1], "")
+def test_what_is_sent(server, make, capsys):
+    make(url=server.url + "/").score(ITEMS[:1], "the job")
     body, headers = server.bodies[0], server.headers[0]
     assert headers["path"] == "/v1/chat/completions"
     assert headers["authorization"] == f"Bearer {KEY}"
     assert {key: body[key] for key in body if key != "messages"} == {
         "model": "judge-1", "max_tokens": 64, "temperature": 0, "seed": 42,
     }  # fmt: skip
+    said = capsys.readouterr().err
+    assert "the job asks `judge-1` 2 times, for up to 64 tokens each; 0 replies are remembered" in said
     make().score(ITEMS[:1], "")
     assert len(server.bodies) == 2  # the same server, whether or not its url ends with a slash
     make(verdict="labels").score(ITEMS[:1], "")
@@ -62,50 +78,21 @@ def test_what_is_sent(server, make):
 @pytest.fixture
 def weighing(make):
     """A judge on the server that weighs the probabilities of AlpacaEval's two names."""
-    question = yaml.safe_load((ROOT / "workflow/catalog/judge_questions.yaml").read_text(encoding="utf-8"))[
-        "alpacaeval"
-    ]
-    return asked_in_pairs(make(verdict="labels"), {"question": question})
+    questions = yaml.safe_load((ROOT / "workflow/catalog/judge_questions.yaml").read_text(encoding="utf-8"))
+    return asked_in_pairs(make(verdict="labels"), {"question": questions["alpacaeval"]})
 
 
 def test_a_pair_is_weighed_by_the_probabilities_that_a_server_tells(server, weighing):
     def respond(body, times):
         text = body["messages"][-1]["content"]
         good, other = ("m", "M") if text.index("good") < text.index("bad") else ("M", "m")
-        return (
-            200,
-            {},
-            completion(good, [(good, math.log(0.7)), (f" {other}", math.log(0.1)), ("The", math.log(0.05))]),
-        )
+        top = [(good, math.log(0.7)), (f" {other}", math.log(0.1)), ("The", math.log(0.05))]
+        return 200, {}, completion(good, top)
 
     server.respond = respond
     scores = weighing.score(ITEMS, "")
     np.testing.assert_allclose(scores.values, np.tile([7 / 8, 1 / 8], (3, 1)))
     assert len(server.bodies) == 3 and {body["max_tokens"] for body in server.bodies} == {1}
-
-
-def test_a_server_without_probabilities_cannot_be_asked_to_weigh(server, weighing):
-    server.respond = lambda body, times: (200, {}, completion("m", None))
-    with pytest.raises(
-        PolyrewardError, match=r"gives no log-probabilities \(top_logprobs\); set verdict: text"
-    ):
-        weighing.score(ITEMS, "")
-
-
-def test_a_server_that_wants_no_key_gets_none(server, make, monkeypatch):
-    monkeypatch.delenv("JUDGE_KEY")
-    make().score(ITEMS[:1], "")
-    assert server.headers[0]["authorization"] == "Bearer none"
-
-
-@pytest.mark.parametrize("verdict", ["labels", "text"])
-def test_a_rerun_makes_no_connection_and_gives_the_same(server, make, verdict):
-    first = make(verdict=verdict).score(ITEMS, "").values
-    assert len(server.bodies) == 6
-    server.shutdown()
-    server.server_close()
-    again = make(verdict=verdict).score(ITEMS, "").values
-    assert np.array_equal(first, again)
 
 
 @pytest.mark.parametrize(
@@ -114,27 +101,13 @@ def test_a_rerun_makes_no_connection_and_gives_the_same(server, make, verdict):
 def test_another_seed_model_or_parameter_is_another_entry(server, make, tmp_path, change):
     make().score(ITEMS, "")
     make(**change).score(ITEMS, "")
-    assert len(server.bodies) == len(list((tmp_path / "cache").iterdir())) == (12 if change else 6)
+    assert len(server.bodies) == len(kept(tmp_path)) == (12 if change else 6)
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda text: text[: len(text) // 2],
-        lambda text: "",
-        lambda text: "[]",
-        lambda text: text.replace("prompt 1", "prompt 7"),
-        lambda text: text.replace('"choices"', '"nothing"'),
-        lambda text: text.replace("I say", "I do not say"),
-        lambda text: text.replace('"sha256": "', '"sha256": "0'),
-        lambda text: "[" * 100_000,
-    ],
-)
-def test_an_entry_that_is_not_its_requests_reply_is_asked_again_and_replaced(
-    server, make, tmp_path, capsys, spoil
-):
+@pytest.mark.parametrize("spoil", [lambda text: text[: len(text) // 2], lambda text: "", lambda text: "[]"])
+def test_an_entry_that_is_no_reply_is_asked_again_and_replaced(server, make, tmp_path, capsys, spoil):
     first = make().score(ITEMS, "").values
-    path = next(path for path in (tmp_path / "cache").iterdir() if "prompt 1" in path.read_text())
+    path = next(path for path in kept(tmp_path) if "prompt 1" in path.read_text())
     whole = path.read_text()
     path.write_text(spoil(whole))
     again = make().score(ITEMS, "").values
@@ -144,23 +117,13 @@ def test_an_entry_that_is_not_its_requests_reply_is_asked_again_and_replaced(
     assert np.array_equal(first, again)
 
 
-def test_an_entry_holds_the_request_and_the_reply(make, tmp_path):
-    make().score(ITEMS[:1], "")
-    for path in (tmp_path / "cache").iterdir():
-        entry = json.loads(path.read_text())
-        assert entry["request"]["model"] == "judge-1"
-        assert "prompt 0" in entry["request"]["messages"][0]["content"]
-        assert "I say" in entry["reply"]["choices"][0]["message"]["content"]
-
-
 def test_judges_at_the_same_time_share_a_cache(make, tmp_path):
     items = [Conversations(f"prompt {n}", ("good", "bad")) for n in range(10)]
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: make().score(items, "").values, range(4)))
     assert all(np.array_equal(found[0], other) for other in found)
-    assert len(list((tmp_path / "cache").iterdir())) == 20  # and no temporary is left
-    for path in (tmp_path / "cache").iterdir():
-        json.loads(path.read_text())
+    assert len(kept(tmp_path)) == 20  # and no temporary is left
+    assert all(json.loads(path.read_text())["request"]["model"] == "judge-1" for path in kept(tmp_path))
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
@@ -185,7 +148,10 @@ def test_a_server_that_is_busy_is_asked_again_when_it_says(server, make):
     assert time.monotonic() - start > 1  # its own backoff begins with 0.5 s at most
 
 
-def test_a_server_error_and_silence_are_tried_again(server, make):
+@pytest.mark.parametrize("retries", [0, 1])
+def test_a_server_error_and_silence_are_tried_again_and_named_when_retries_end(
+    server, make, tmp_path, retries
+):
     def shaky(body, times):
         if times == 1 and "prompt 0" in body["messages"][0]["content"]:
             return 500, {}, "oops"
@@ -194,64 +160,68 @@ def test_a_server_error_and_silence_are_tried_again(server, make):
         return sensible(body, times)
 
     server.respond = shaky
-    assert [values.argmax() for values in make(retries=1, timeout_s=1).score(ITEMS, "").values] == [0, 0, 0]
-    assert len(server.bodies) == 10
+    judged = make(retries=retries, timeout_s=1)
+    if retries:
+        assert [values.argmax() for values in judged.score(ITEMS, "").values] == [0, 0, 0]
+        assert len(server.bodies) == 10
+    else:
+        with pytest.raises(PolyrewardError, match="4 of 6 requests failed"):
+            judged.score(ITEMS, "")
+        assert len(kept(tmp_path)) == 2
+        with pytest.raises(PolyrewardError, match="the first: timed out, no reply within 1 s"):
+            server.times.clear()
+            make(timeout_s=1).score(ITEMS[1:2], "")
 
 
 @pytest.mark.parametrize(
-    ("respond", "words"),
+    ("verdict", "found", "words"),
     [
-        (fail_for(1, 2), "the first: 500: no luck"),
-        (fail_for(1, 2, status=429, reply={"error": "slow down"}), r'the first: 429: {"error": "slow down"}'),
-        (fail_for(1, 2, status=400, reply="too long"), "the first: 400: too long"),
-        (
-            fail_for(1, 2, status=200, reply="<html>"),
-            r"the first: nonsense, not a chat completion but '<html>'",
-        ),
-        (
-            fail_for(1, 2, status=200, reply={"error": "no"}),
-            'the first: an error in a response of success: "no"',
-        ),
-        (fail_for(1, 2, status=200, reply={"choices": []}), "the first: nonsense"),
-        (fail_for(1, 2, status=200, reply='"choices"'), "the first: nonsense"),
-        (
-            fail_for(1, 2, status=200, headers={"Content-Type": "text/html"}, reply="<html>"),
-            "the first: nonsense",
-        ),
-        (
-            fail_for(1, 2, status=200, reply={"choices": [{"message": {"content": ["A"]}}]}),
-            "the first: nonsense",
-        ),
+        ("text", says("no luck", 500), "the first: 500: no luck"),
+        ("text", says({"error": "slow down"}, 429), r'the first: 429: {"error": "slow down"}'),
+        ("text", says("too long", 400), "the first: 400: too long"),
+        ("text", says("<html>"), r"nonsense, not a chat completion but '<html>'"),
+        ("text", says({"error": f"no credit, {KEY}"}), r"an error in a response of success: .*no credit, \*\*\*"),
+        ("text", says({"choices": []}), "nonsense"),
+        ("text", says({"choices": [{"message": {"content": ["A"]}}]}), "nonsense"),
+        ("text", says([ending()]), "nonsense"),
+        ("text", says("[" * 100_000), "nonsense"),
+        ("text", says(ending("content_filter")), "a content filter kept the reply back"),
+        ("labels", says(ending("content_filter")), "a content filter kept the reply back"),
+        ("text", says(ending("length")), "cut short at max_new_tokens .*which may be raised"),
+        ("text", says(ending(content=" \n")), "an empty reply"),
+        *(("labels", says(ending(top=(("A", bad),))), "absurd") for bad in (1e308, 0.5, float("nan"), float("inf"))),
+        ("labels", says(ending(top=(("A", -0.1), ("B", -0.1)))), "absurd log-probabilities, of more than 1 together"),
+        ("labels", says(ending(top=((7, -0.1),))), "nonsense, not a chat completion"),
     ],
-)
-def test_failures_are_named_together_and_only_what_is_missing_is_asked_for_again(
-    server, make, tmp_path, respond, words
+)  # fmt: skip
+def test_a_bad_reply_is_named_and_not_kept_and_only_it_is_asked_for_again(
+    server, make, tmp_path, verdict, found, words
 ):
-    server.respond = respond
-    with pytest.raises(
-        PolyrewardError, match=rf"judge server {server.url}: 4 of 6 requests failed.*{words}.*run again"
-    ):
-        make().score(ITEMS, "")
-    assert len(server.bodies) == 6
-    assert len(list((tmp_path / "cache").iterdir())) == 2
+    good = make(verdict=verdict)
+    good.score(ITEMS[:1], "")
+    server.respond = found
+    with pytest.raises(PolyrewardError, match=words) as caught:
+        make(verdict=verdict).score(ITEMS[:2], "")
+    assert KEY not in str(caught.value)
+    assert len(kept(tmp_path)) == 2 and len(server.bodies) == 4  # not asked for again by itself
     server.respond = sensible
-    assert [values.argmax() for values in make().score(ITEMS, "").values] == [0, 0, 0]
-    assert len(server.bodies) == 10
-    assert not any("prompt 0" in body["messages"][0]["content"] for body in server.bodies[6:])
+    assert make(verdict=verdict).score(ITEMS[:2], "").values[1].argmax() == 0
+    assert len(server.bodies) == 6
 
 
-def test_silence_is_named_when_retries_end(server, make, tmp_path):
-    def silent(body, times):
-        if "prompt 0" in body["messages"][0]["content"]:
-            time.sleep(1.6)
-        return sensible(body, times)
-
-    server.respond = silent
-    with pytest.raises(
-        PolyrewardError, match=r"2 of 6 requests failed.*the first: timed out, no reply within 1 s"
-    ):
-        make(timeout_s=1).score(ITEMS, "")
-    assert len(list((tmp_path / "cache").iterdir())) == 4
+def test_a_share_of_unusable_replies_may_be_allowed_and_they_count_as_no_verdict(
+    server, make, tmp_path, capsys
+):
+    server.respond = says(ending("content_filter"), only=[0])
+    allowed = "2 of 6 replies cannot be used; .*raise `unusable_share` of the server, now 0.3"
+    with pytest.raises(PolyrewardError, match=allowed):
+        make(unusable_share=0.3).score(ITEMS, "")
+    assert len(kept(tmp_path)) == 4
+    for verdict in ("text", "labels"):
+        values = make(unusable_share=0.34, verdict=verdict).score(ITEMS, "").values
+        assert values[0][0] == values[0][1]
+        assert [found.argmax() for found in values[1:]] == [0, 0]
+    assert "2 of 6 replies cannot be used and count as no verdict" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -261,25 +231,19 @@ def test_silence_is_named_when_retries_end(server, make, tmp_path):
         (404, "has no model `judge-1`, or is not at that url .404: .*no such model"),
     ],
 )
-def test_what_no_retry_can_mend_is_raised_at_once(server, make, status, words):
-    server.respond = lambda body, times: (
-        status,
-        {},
-        {"error": {"message": f"no such model, or {KEY} is bad"}},
-    )
+def test_what_no_retry_can_mend_is_raised_at_once(server, make, monkeypatch, status, words):
+    server.respond = says({"error": {"message": f"no such model, or {KEY} is bad"}}, status)
     many = [Conversations(f"prompt {n}", ("good", "bad")) for n in range(100)]
     with pytest.raises(PolyrewardError, match=words) as caught:
         make(retries=5, concurrency=2).score(many, "")
     assert max(server.times.values()) == 1
     assert len(server.bodies) < 50
     assert KEY not in str(caught.value)
-
-
-def test_a_missing_key_is_named_by_its_variable(server, make, monkeypatch):
-    monkeypatch.delenv("JUDGE_KEY")
-    server.respond = lambda body, times: (401, {}, {})
-    with pytest.raises(PolyrewardError, match="environment variable JUDGE_KEY, which is not set"):
-        make().score(ITEMS, "")
+    monkeypatch.delenv("JUDGE_KEY")  # a server that wants no key gets none
+    if status == 401:
+        with pytest.raises(PolyrewardError, match="environment variable JUDGE_KEY, which is not set"):
+            make().score(ITEMS, "")
+        assert server.headers[-1]["authorization"] == "Bearer none"
 
 
 def test_a_server_that_is_not_there_is_named_and_what_it_said_is_kept(server, make, tmp_path):
@@ -288,36 +252,42 @@ def test_a_server_that_is_not_there_is_named_and_what_it_said_is_kept(server, ma
     server.server_close()
     with pytest.raises(PolyrewardError, match=rf"{server.url}: no connection .*start it or correct the url"):
         make().score(ITEMS, "")
-    assert len(list((tmp_path / "cache").iterdir())) == 2
+    assert len(kept(tmp_path)) == 2
+
+
+def test_a_redirect_is_not_followed(server, make, tmp_path):
+    with running() as other:
+        server.respond = says("", 307, {"Location": f"{other.url}/chat/completions"})
+        with pytest.raises(PolyrewardError, match="the first: 307"):
+            make().score(ITEMS[:1], "")
+        assert not other.bodies and not kept(tmp_path)
 
 
 @pytest.mark.parametrize(
     "respond",
     [
-        lambda body, times: (200, {}, completion("A", top=None)),
-        lambda body, times: (400, {}, "unknown parameter: logprobs"),
-        lambda body, times: (200, {}, {"choices": [{"message": {"content": "A"}, "logprobs": {"content": []}}]}),
-        lambda body, times: (
-            200, {}, {"choices": [{"message": {"content": "A"}, "logprobs": {"content": [{"token": "A", "top_logprobs": []}]}}]},
-        ),
+        says(completion("A", top=None)),
+        says("unknown parameter: logprobs", 400),
+        says({"choices": [{"message": {"content": "A"}, "logprobs": {"content": []}}]}),
+        says({"choices": [{"message": {"content": "A"}, "logprobs": {"content": [{"token": "A", "top_logprobs": []}]}}]}),
     ],
 )  # fmt: skip
-def test_a_server_without_log_probabilities_is_named(server, make, tmp_path, respond):
+def test_a_server_without_log_probabilities_is_named(server, make, tmp_path, weighing, respond):
     server.respond = respond
-    with pytest.raises(
-        PolyrewardError, match=f"{server.url}: gives no log-probabilities .*set verdict: text"
-    ):
-        make(verdict="labels").score(ITEMS, "")
-    assert not (tmp_path / "cache").exists()  # a server that learns to is asked again
+    for judge in (make(verdict="labels"), weighing):
+        with pytest.raises(PolyrewardError, match="gives no log-probabilities .*set verdict: text"):
+            judge.score(ITEMS, "")
+    assert not kept(tmp_path)  # a server that learns to is asked again
 
 
 def test_the_key_is_in_no_file_no_repr_and_no_error(server, make, tmp_path):
-    server.respond = fail_for(1, reply=f"bad key {KEY}")
+    server.respond = says(f"bad key {KEY}", 500, only=[1])
     judged = make()
     with pytest.raises(PolyrewardError, match=r"bad key \*\*\*") as caught:
         judged.score(ITEMS, "")
-    assert "prompt 0" in everything(tmp_path)
-    assert KEY not in everything(tmp_path) + repr(judged) + str(caught.value)
+    everything = "".join(path.read_text() for path in kept(tmp_path))
+    assert "prompt 0" in everything
+    assert KEY not in everything + repr(judged) + str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -330,12 +300,11 @@ def test_a_url_that_is_none_or_holds_a_secret_is_refused_without_saying_it(make,
 
 
 def test_replies_without_a_verdict_are_told(server, make):
-    server.respond = lambda body, times: (200, {}, completion("I cannot say"))
-    with pytest.raises(
-        PolyrewardError,
-        match="no reply of 6 has a verdict; one ends with 'I cannot say'; raise max_new_tokens",
-    ):
+    server.respond = says(completion("I cannot say", [("The", -0.1)]))
+    with pytest.raises(PolyrewardError, match="no reply of 6 has a verdict; one ends with 'I cannot say'"):
         make().score(ITEMS, "")
+    with pytest.raises(PolyrewardError, match="no reply of 6 begins with a label; set verdict: text"):
+        make(verdict="labels").score(ITEMS, "")
 
 
 def test_labels_are_read_from_the_likeliest_tokens():
@@ -343,20 +312,43 @@ def test_labels_are_read_from_the_likeliest_tokens():
         return label_row(completion(top=top), labels)
 
     assert row(("A", -1.2), ("B", -2.0), ("C", -0.7)) == pytest.approx([-1.2, -2])
-    variants = row(
-        (" A", np.log(0.5)),
-        ("A", np.log(0.25)),
-        ("\u2581A", np.log(0.01)),
-        ("\u0120B\n", np.log(0.1)),
-        ("AB", -3.0),
-    )
+    variants = row((" A", np.log(0.5)), ("A", np.log(0.25)), ("\u2581A", np.log(0.01)), ("\u0120B\n", np.log(0.1)),
+                   ("AB", -3.0))  # fmt: skip
     assert variants == pytest.approx(np.log([0.76, 0.1]))
     assert row(("A", -0.1), ("The", -7.0)) == pytest.approx([-0.1, -7.0 - MARGIN])
     assert row(("A", -0.1), ("x", -9999.0)) == pytest.approx([-0.1, FLOOR - MARGIN])
+    assert row(("A", -0.1), ("B", float("-inf"))) == pytest.approx([-0.1, FLOOR])
     assert np.isnan(row(("The", -0.1), ("a", -3.0))).all()
 
 
-def test_replies_that_begin_with_no_label_are_told(server, make):
-    server.respond = lambda body, times: (200, {}, completion("The", [("The", -0.1)]))
-    with pytest.raises(PolyrewardError, match="no reply of 6 begins with a label; set verdict: text"):
-        make(verdict="labels").score(ITEMS, "")
+PROGRAM = """
+import sys
+from chat_server import ITEMS, judge_at
+from polyreward.scoring.interface import Conversations
+items = [Conversations(f"prompt {n}", ("good", f"bad {n}")) for n in range(20)]
+print(*(int(values.argmax()) for values in judge_at(sys.argv[1], sys.argv[2], concurrency=2).score(items, "").values))
+"""
+
+
+def test_a_kill_loses_no_reply_and_no_kept_reply_is_asked_for_again(server, tmp_path):
+    def slow(body, times):
+        time.sleep(0.02)
+        return sensible(body, times)
+
+    server.respond = slow
+    paths = os.pathsep.join([str(ROOT / "workflow/scripts"), str(ROOT / "tests/unit"), str(ROOT / "tests")])
+    command = [sys.executable, "-c", PROGRAM, server.url, str(tmp_path / "cache")]
+    killed = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}, stderr=subprocess.DEVNULL)
+    while len(server.bodies) < 15 and killed.poll() is None:
+        time.sleep(0.005)
+    killed.kill()
+    killed.wait()
+    time.sleep(0.2)  # what it had sent reaches the server
+    before = [path for path in kept(tmp_path) if path.suffix == ".json"]
+    asked = len(server.bodies)
+    assert asked - 2 <= len(before) <= asked < 40  # what was under way may be lost: two requests at a time
+    again = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=True
+    )
+    assert again.stdout.split() == ["0"] * 20
+    assert len(server.bodies) == asked + 40 - len(before)
