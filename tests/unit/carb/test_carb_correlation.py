@@ -27,7 +27,7 @@ Y = np.array([11.2, 15.9, 12.1, 21.4, 14.8, 12.9, 19.0, 13.3])
 
 
 def test_the_regression_by_hand():
-    """Least squares, its interval, HC3 and leave-one-out from the normal equations, in numpy."""
+    """Least squares and its interval from the normal equations, in numpy."""
     found = regressions.regression(X, Y, 0.95)
     n, design = len(X), np.column_stack([np.ones_like(X), X])
     inverse = np.linalg.inv(design.T @ design)
@@ -42,30 +42,14 @@ def test_the_regression_by_hand():
     assert found["p"] == pytest.approx(2 * stats.t.sf(abs(slope / error), n - 2))
     assert found["r2"] == pytest.approx(1 - squares / ((Y - Y.mean()) ** 2).sum())
     assert found["r2"] == pytest.approx(np.corrcoef(X, Y)[0, 1] ** 2)
-    leverage = np.einsum("ij,jk,ik->i", design, inverse, design)
-    sandwich = inverse @ (design.T * (residuals / (1 - leverage)) ** 2 @ design) @ inverse
-    robust = np.sqrt(sandwich[1, 1])
-    assert found["hc3_se"] == pytest.approx(robust)
-    assert [found["hc3_low"], found["hc3_high"]] == pytest.approx([slope - t * robust, slope + t * robust])
-    assert found["hc3_p"] == pytest.approx(2 * stats.t.sf(abs(slope / robust), n - 2))
-    by_line, by_mean = 0.0, 0.0
-    for left_out in range(n):
-        rest = np.arange(n) != left_out
-        coefficients = np.polyfit(X[rest], Y[rest], 1)
-        by_line += (Y[left_out] - np.polyval(coefficients, X[left_out])) ** 2
-        by_mean += (Y[left_out] - Y[rest].mean()) ** 2
-    assert found["r2_leave_one_out"] == pytest.approx(1 - by_line / by_mean)
-    ranks = [stats.rankdata(values) for values in (X, Y)]
-    assert found["spearman"] == pytest.approx(np.corrcoef(*ranks)[0, 1])
 
 
 def test_a_perfect_line():
     found = regressions.regression(X, 3 + 0.5 * X, 0.95)
-    names = ["slope", "intercept", "r2", "r2_leave_one_out", "spearman"]
-    assert [found[name] for name in names] == pytest.approx([0.5, 3, 1, 1, 1])
+    assert [found[name] for name in ("slope", "intercept", "r2")] == pytest.approx([0.5, 3, 1])
 
 
-def test_noise_predicts_nothing_that_is_left_out():
+def test_noise_predicts_nothing():
     generator = np.random.default_rng(0)
     found = [
         regressions.regression(generator.normal(size=12), generator.normal(size=12), 0.95) for _ in range(400)
@@ -74,7 +58,6 @@ def test_noise_predicts_nothing_that_is_left_out():
     assert np.mean([row["slope_low"] <= 0 <= row["slope_high"] for row in found]) == pytest.approx(
         0.95, abs=0.03
     )
-    assert np.mean([row["r2_leave_one_out"] for row in found]) < 0
 
 
 def test_too_few_or_bad_points_are_refused():
@@ -99,20 +82,11 @@ def test_steigers_z_is_that_of_the_r_package_cocor(first, second, between, n, z)
     assert found["z_p"] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=0.02)
 
 
-def test_williams_t_is_that_of_the_r_package_psych():
-    """Its manual's example of Steiger's case A: n 103, correlations 0.4 and 0.5, 0.1 between them; t -0.89, p
-    0.37."""
-    found = regressions.steiger(0.4, 0.5, 0.1, 103)
-    assert found["williams_t"] == pytest.approx(-0.89, abs=0.005) and found["williams_p"] == pytest.approx(
-        0.37, abs=0.006
-    )
-
-
 def test_the_test_is_symmetric_and_finds_nothing_between_equals():
     one, other = regressions.steiger(0.7, 0.2, 0.3, 16), regressions.steiger(0.2, 0.7, 0.3, 16)
-    assert one["z"] == pytest.approx(-other["z"]) and one["williams_p"] == pytest.approx(other["williams_p"])
+    assert one["z"] == pytest.approx(-other["z"])
     equal = regressions.steiger(0.5, 0.5, 0.3, 16)
-    assert equal["z_p"] == equal["williams_p"] == 1
+    assert equal["z_p"] == 1
     # what two benchmarks have in common sharpens the test
     assert one["z_p"] < regressions.steiger(0.7, 0.2, -0.3, 16)["z_p"]
 
@@ -125,14 +99,13 @@ def test_the_test_keeps_its_level():
     for _ in range(1000):
         r = np.corrcoef(generator.multivariate_normal(np.zeros(3), covariance, size=16).T)
         found.append(regressions.steiger(r[0, 1], r[0, 2], r[1, 2], 16))
-    assert np.mean([row["williams_p"] < 0.05 for row in found]) == pytest.approx(0.05, abs=0.02)
     assert np.mean([row["z_p"] < 0.05 for row in found]) == pytest.approx(0.05, abs=0.025)
 
 
 def test_benchmarks_that_are_one_and_the_same_have_no_test():
     found = regressions.steiger(0.5, 0.5, 1.0, 16)
     assert np.isnan(found["z"]) and found["r_between"] == 1
-    assert np.isnan(regressions.steiger(float("nan"), 0.5, 0.2, 16)["williams_p"])
+    assert np.isnan(regressions.steiger(float("nan"), 0.5, 0.2, 16)["z_p"])
 
 
 def test_the_table_has_a_row_for_each_policy_rating_and_benchmark():

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
-import statsmodels.api as sm
 from scipy import stats
 
 from polyreward.analysis.bootstrap import Interval
@@ -19,7 +18,6 @@ from polyreward.carb.downstream.correlation import (
     POINT_COLUMNS,
     RATINGS,
     REGRESSION,
-    STEIGER,
     correlations_with,
     fisher_difference,
     permuted_by_base,
@@ -32,11 +30,7 @@ from polyreward.ops.jobs import run
 
 
 def regression(x: Sequence[float], y: Sequence[float], confidence: float) -> dict[str, float]:
-    """Regress y on x by ordinary least squares; return REGRESSION's values.
-
-    slope_low, slope_high and p are under equal variances, hc3_* under unequal ones. r2_leave_one_out: one
-    minus the squared error of predicting each point from the others' line, over that of predicting it by the
-    others' mean. All but n are nan where x or y is constant.
+    """Regress y on x by ordinary least squares; return REGRESSION's values, nan where x or y is constant.
 
     Raises:
         PolyrewardError: there are fewer than FEWEST points, or one is not a number.
@@ -48,40 +42,24 @@ def regression(x: Sequence[float], y: Sequence[float], confidence: float) -> dic
         )
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return {"n": len(x), **dict.fromkeys(REGRESSION[1:], float("nan"))}
-    fit = sm.OLS(y, sm.add_constant(x)).fit()
-    robust = fit.get_robustcov_results("HC3", use_t=True)
-    (low, high), (robust_low, robust_high) = (one.conf_int(1 - confidence)[1] for one in (fit, robust))
-    spearman = stats.spearmanr(x, y)
-    return {
-        "n": len(x),
-        "slope": fit.params[1],
-        "slope_low": low,
-        "slope_high": high,
-        "intercept": fit.params[0],
-        "p": fit.pvalues[1],
-        "r2": fit.rsquared,
-        "r2_leave_one_out": _leave_one_out(fit, y),
-        "hc3_se": robust.bse[1],
-        "hc3_low": robust_low,
-        "hc3_high": robust_high,
-        "hc3_p": robust.pvalues[1],
-        "spearman": spearman.statistic,
-        "spearman_p": spearman.pvalue,
-    }
-
-
-def _leave_one_out(fit, y: np.ndarray) -> float:
-    # A point's residual from the others' line is its own residual over one minus its leverage.
-    by_line = fit.resid / (1 - fit.get_influence().hat_matrix_diag)
-    by_mean = (y - y.mean()) * len(y) / (len(y) - 1)
-    return float(1 - (by_line**2).sum() / (by_mean**2).sum())
+    fit = stats.linregress(x, y)
+    reach = stats.t.ppf(0.5 + confidence / 2, len(x) - 2) * fit.stderr
+    values = (
+        len(x),
+        fit.slope,
+        fit.slope - reach,
+        fit.slope + reach,
+        fit.intercept,
+        fit.pvalue,
+        fit.rvalue**2,
+    )
+    return dict(zip(REGRESSION, values, strict=True))
 
 
 def steiger(r_first: float, r_second: float, r_between: float, n: int) -> dict[str, float]:
     """Test whether two correlations with one variable differ; return STEIGER's values, p two-sided.
 
-    z: with the average correlation, Steiger 1980, formulas 10 and 14. williams_t: n - 3 degrees of freedom,
-    the same paper's formula 7, which is more exact for small n. All are nan where a correlation is perfect or
+    z: with the average correlation, Steiger 1980, formulas 10 and 14; nan where a correlation is perfect or
     unknown.
 
     Args:
@@ -90,14 +68,10 @@ def steiger(r_first: float, r_second: float, r_between: float, n: int) -> dict[s
     """
     given = {"r_first": r_first, "r_second": r_second, "r_between": r_between}
     if not (np.abs(list(given.values())) < 1 - 1e-12).all():
-        return given | dict.fromkeys(STEIGER[3:], float("nan"))
+        return {**given, "z": np.nan, "z_p": np.nan}
     difference, error = fisher_difference(r_first, r_second, r_between, n)
-    z, mean2 = difference / error, ((r_first + r_second) / 2) ** 2
-    determinant = 1 - r_first**2 - r_second**2 - r_between**2 + 2 * r_first * r_second * r_between
-    spread = 2 * (n - 1) / (n - 3) * determinant + mean2 * (1 - r_between) ** 3
-    t = (r_first - r_second) * np.sqrt((n - 1) * (1 + r_between) / spread)
-    values = (z, 2 * stats.norm.sf(abs(z)), t, 2 * stats.t.sf(abs(t), n - 3))
-    return given | dict(zip(STEIGER[3:], map(float, values), strict=True))
+    z = difference / error
+    return {**given, "z": z, "z_p": float(2 * stats.norm.sf(abs(z)))}
 
 
 def permutation_p(r: float, permuted: np.ndarray) -> float:

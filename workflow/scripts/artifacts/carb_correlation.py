@@ -7,38 +7,35 @@ from polyreward.carb.downstream.correlation import CORRELATION_COLUMNS, OF
 from polyreward.core.tables import read_exact
 from polyreward.ops.jobs import run
 
+HEADS = {
+    "p": "p",
+    "r2": "r2",
+    "p_permuted": "p by base",
+    "reliability_rating": "reliability of the rating",
+    "reliability_benchmark": "reliability of the benchmark",
+    "z": "Steiger's z",
+    "z_p": "p of z",
+}
+
 
 def display_correlations(table: pd.DataFrame) -> pd.DataFrame:
     """Lay out the table in text cells; the test's columns are empty in the second benchmark's rows."""
+
+    def with_interval(name: str, digits: int) -> list[str]:
+        ends = table[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
+        return [
+            ""
+            if pd.isna(value)
+            else f"{value:+.{digits}f}"
+            + ("" if pd.isna(low) else f" [{low:+.{digits}f}, {high:+.{digits}f}]")
+            for value, low, high in ends
+        ]
+
     shown = table[[*OF, "rating", "benchmark"]].assign(
         n=table["n"].astype(str), bases=table["n_bases"].astype(str)
     )
-    ends = table[["slope", "slope_low", "slope_high", "hc3_low", "hc3_high"]].itertuples(index=False)
-    slopes = [
-        ["", ""] if pd.isna(s) else [f"{s:+.3f} [{a:+.3f}, {b:+.3f}]", f"[{c:+.3f}, {d:+.3f}]"]
-        for s, a, b, c, d in ends
-    ]
-    shown[["slope", "slope under HC3"]] = slopes
-    ends = table[["r", "r_low", "r_high"]].itertuples(index=False)
-    shown["r"] = [
-        "" if pd.isna(r) else f"{r:+.2f}" + ("" if pd.isna(a) else f" [{a:+.2f}, {b:+.2f}]")
-        for r, a, b in ends
-    ]
-    for name, head in (
-        ("p", "p"),
-        ("hc3_p", "p under HC3"),
-        ("r2", "r2"),
-        ("r2_leave_one_out", "r2 left out"),
-        ("spearman", "Spearman"),
-        ("spearman_p", "p of Spearman"),
-        ("p_permuted", "p by base"),
-        ("reliability_rating", "reliability of the rating"),
-        ("reliability_benchmark", "reliability of the benchmark"),
-        ("z", "Steiger's z"),
-        ("z_p", "p of z"),
-        ("williams_t", "Williams' t"),
-        ("williams_p", "p of t"),
-    ):
+    shown["slope"], shown["r"] = with_interval("slope", 3), with_interval("r", 2)
+    for name, head in HEADS.items():
         shown[head] = ["" if pd.isna(value) else f"{value:.3f}" for value in table[name]]
     return shown.assign(verdict=table["verdict"])
 

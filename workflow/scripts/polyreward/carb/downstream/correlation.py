@@ -23,23 +23,8 @@ POOLED = "all"  # the policy that stands for the mean over policies
 FEWEST = 5  # reward models; with fewer an interval says nothing
 FEWEST_BASES = 8  # that they stand on; with fewer nothing is decided, as those of one base are kin
 PERMUTATIONS = 1999
-REGRESSION = [
-    "n",
-    "slope",
-    "slope_low",
-    "slope_high",
-    "intercept",
-    "p",
-    "r2",
-    "r2_leave_one_out",
-    "hc3_se",
-    "hc3_low",
-    "hc3_high",
-    "hc3_p",
-    "spearman",
-    "spearman_p",
-]
-STEIGER = ["r_first", "r_second", "r_between", "z", "z_p", "williams_t", "williams_p"]
+REGRESSION = ["n", "slope", "slope_low", "slope_high", "intercept", "p", "r2"]
+STEIGER = ["r_first", "r_second", "r_between", "z", "z_p"]
 CORRELATE = "correlate"  # the verdict where they do
 BY_BASE = [
     "r",
