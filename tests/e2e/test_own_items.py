@@ -116,7 +116,7 @@ def test_bad_items_are_named_all_at_once(folder):
     (folder / "items.json").write_text(json.dumps(bad), encoding="utf-8")
     ran = made(folder, "carb_leaderboard.csv")
     assert ran.returncode != 0
-    assert "items.json: item 13: `food_0`: `chosen` has 2 texts; an item has 1: leave one" in ran.stdout
+    assert "items.json: item 13: `food_0`: `chosen` has 2 texts; write one text" in ran.stdout
     assert "items.json: item 13: `food_0`: items.json: item 1 has the same id, too" in ran.stdout
     assert (
         "items.json: item 14: `food_0`: has no `language` (or `culture`); give it, such as ko or Korean"

@@ -10,8 +10,6 @@ from polyreward.core.errors import PolyrewardError
 
 carb_items = script("prepare/carb_items")
 
-perturbed_items = script("prepare/carb_perturbed_items")
-
 
 EXPECTED = carb_items.Expected(
     {"de": "German", "ko": "Korean"}, {"de": "Latn", "ko": "Kore"}, ["food", "law"]
@@ -21,7 +19,6 @@ WORDS = {
     "de": ["Was isst man?", "Brot mit Salz.", "Reis mit Tee.", "Suppe mit Fisch.", "Mais mit Bohnen."],
     "ko": ["무엇을 먹나요?", "김치와 밥입니다.", "빵과 소금입니다.", "생선국입니다.", "옥수수와 콩입니다."],
 }
-REWRITES = {name: f"{name}: Brot." for name in ("CC", "RC", "CL", "RP")}
 
 
 def row(language="de", domain="food", number=1, **changes) -> dict:
@@ -135,20 +132,13 @@ BAD = {
     "messages as text": ({"prompt": "[{'role': 'user', 'content': 'Was?'}]"}, "`prompt` holds messages as text"),
     "an id that is no name": ({"id": 1.5}, "has no `id`; give a text or a number"),
     "an empty prompt": ({"prompt": "  "}, "`prompt` is empty; write the text"),
-    "two chosen": ({"chosen": ["Brot.", "Salz."]}, "`chosen` has 2 texts; an item has 1: leave one"),
-    "no chosen": ({"chosen": []}, "`chosen` has 0 texts; an item has 1: add what lacks"),
-    "two rejected": ({"rejected": ["Reis.", "Mais."]}, "`rejected` has 2 texts; an item has 3: add what lacks"),
-    "four rejected": ({"rejected": ["Ei.", "Eis.", "Reis.", "Mais."]}, "`rejected` has 4 texts; an item has 3: leave 3"),
+    "two chosen": ({"chosen": ["Brot.", "Salz."]}, "`chosen` has 2 texts; write one text"),
+    "no chosen": ({"chosen": []}, "`chosen` has 0 texts; write one text"),
+    "two rejected": ({"rejected": ["Reis.", "Mais."]}, "`rejected` has 2 texts; write a list of 3 texts"),
+    "four rejected": ({"rejected": ["Ei.", "Eis.", "Reis.", "Mais."]}, "`rejected` has 4 texts; write a list of 3 texts"),
     "rejected numbers": ({"rejected": [1, 2, 3]}, "`rejected` is no text; write a list of 3 texts"),
     "twice the same": ({"rejected": ["Reis.", "Mais.", "reis. "]}, "two of its answers are the same text; change one"),
-    "HTML": ({"prompt": "Was <b>isst</b> man?<br/>"}, "`prompt` has HTML (<b>, </b>, <br/>); write plain text"),
-    "entities": ({"chosen": "Brot&nbsp;&#38; Salz."}, "`chosen` has HTML (&nbsp;, &#38;); write plain text"),
-    "controls": ({"chosen": "Brot\x07 mit\x00 Salz."}, "`chosen` has control characters (U+0000, U+0007); take them out"),
     "another script": ({"language": "ko"}, "0% of its letters are in the script of Korean (Kore); correct its language"),
-    "half rewritten": ({"perturbations": {"CC": "Reis."}}, "`perturbations` has CC; write all of CC, RC, CL, RP"),
-    "rewrites in a list": ({"perturbations": ["Reis."]}, "`perturbations` is no mapping of texts; write {CC, RC, CL, RP: text}"),
-    "nothing rewritten": ({"perturbations": {**REWRITES, "RP": "Brot mit Salz."}}, "two of `chosen` and `perturbations` are"),
-    "an empty version": ({"versions": {"ko": " "}}, "`versions.ko` is empty; write the text"),
 }  # fmt: skip
 
 
@@ -161,17 +151,6 @@ def test_a_bad_item_is_named_with_what_is_wrong(write, write_as, name):
     assert [line for line in problems_of(write(write_as(rows))) if line.startswith(place + said)]
 
 
-PLAIN = ["Preis < 3 und > 1?", "AT&T & R&D; ja?", "Setze x <- y; <Name> steht da.", "Zwei\nZeilen\tund 💁‍♀️?"]
-
-
-@pytest.mark.parametrize("prompt", PLAIN)
-def test_what_only_looks_like_markup_is_text(write, prompt):
-    items = carb_items.read_item_files(
-        [write(as_json([*every_cell(), row(number=9, prompt=prompt)]))], EXPECTED
-    )
-    assert items[-1]["prompt"] == prompt
-
-
 def test_foreign_words_and_one_answer_in_another_language_are_no_other_script(write):
     mixed = row("ko", number=9, rejected=["김치 kimchi.", "Bread.", "옥수수와 콩과 쌀입니다."])
     assert len(carb_items.read_item_files([write(as_json([*every_cell(), mixed]))], EXPECTED)) == 5
@@ -182,16 +161,13 @@ def test_all_problems_are_listed_at_once(write):
     rows += [
         row(number=7, chosen=["Brot.", "Salz."], prompt=""),
         rows[0],
-        *(row("de", "laws", n) for n in range(3)),
+        row("de", "laws", 0),
     ]
     assert problems_of(write(as_lines(rows))) == [
         "FILE:7: `food_7`: `prompt` is empty; write the text",
-        "FILE:7: `food_7`: `chosen` has 2 texts; an item has 1: leave one",
-        "FILE:8: `food_0`: FILE:1 has the same id, too; an id appears once within a language and a domain",
-        (
-            "FILE:9: `laws_0` and 2 more: `laws` is not in carb.domains (food, law); did you mean `law`? "
-            "add it there, or drop the items"
-        ),
+        "FILE:7: `food_7`: `chosen` has 2 texts; write one text",
+        "FILE:8: `food_0`: FILE:1 has the same id, too; ids are unique within a language and a domain",
+        "FILE:9: `laws_0`: `laws` is not in carb.domains (food, law); did you mean `law`? add it there, or drop the items",
         "ko, law: there is no item; add some, or leave one of the two out of carb.cultures and carb.domains",
     ]
 
@@ -214,11 +190,6 @@ def test_ids_that_print_alike_are_one_and_a_long_list_of_problems_is_cut(write):
         "has the same id, too" in line for line in problems_of(write(as_lines([*every_cell(), *twins])))
     )
     assert len(problems_of(write(as_lines([{"question": "a"}] * 900)))) < 30
-
-
-def test_a_file_that_is_not_there_is_named():
-    with pytest.raises(PolyrewardError, match=r"nowhere\.json: no such file; correct the path"):
-        carb_items.read_item_files(["nowhere.json"], EXPECTED)
 
 
 def made(path, items_per_cell=None, seed=1):
@@ -255,33 +226,3 @@ def test_a_part_of_given_items_is_drawn_and_answers_in_another_script_are_counte
     ].tolist() == [7, 3, 1]
     smaller, _ = made(write(as_json(rows)), items_per_cell=2)
     assert {item["id"] for item in smaller["ko"]} < {item["id"] for item in by_culture["ko"]}
-
-
-def test_rewrites_and_versions_are_the_items_own(write):
-    versions = {"ko": "빵과 소금입니다.", "es": "Pan con sal."}
-    brings = row(number=9, perturbations=REWRITES, versions=versions)
-    by_culture, _ = made(write(as_json([*every_cell(), brings])))
-    items = [item for items in by_culture.values() for item in items]
-    sets, counts = perturbed_items.given_sets(items, ["de", "ko"], dict.fromkeys(perturbed_items.SETS), 1)
-    (rewrites,), (other,) = sets["carb_perturbation"], sets["carb_consistency"]
-    assert (rewrites["id"], rewrites["chosen"]) == ("food-food_9_de", 0)
-    assert rewrites["answers"] == ["Brot mit Salz.", *REWRITES.values()]
-    assert (other["languages"], other["answers"]) == (["de", "ko"], ["Brot mit Salz.", "빵과 소금입니다."])
-    of_food = next(count for count in counts if (count["culture"], count["domain"]) == ("de", "food"))
-    assert set(of_food) == set(perturbed_items.COUNT_COLUMNS)
-    reported = (
-        "items",
-        "no_perturbations",
-        "no_versions",
-        "carb_perturbation_items",
-        "carb_consistency_items",
-    )
-    assert [of_food[name] for name in reported] == [2, 1, 1, 1, 1]
-
-
-def test_items_that_bring_no_rewrites_give_empty_sets(write):
-    by_culture, _ = made(write(as_json(every_cell())))
-    sets, _ = perturbed_items.given_sets(
-        by_culture["de"], ["de", "ko"], dict.fromkeys(perturbed_items.SETS), 1
-    )
-    assert sets == {"carb_perturbation": [], "carb_consistency": []}

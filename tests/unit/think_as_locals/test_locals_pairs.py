@@ -45,7 +45,7 @@ def test_pairs_are_dealt_once_each_and_by_their_hashes_alone():
         drawn_for(pairs, {"warmup": 40, "grpo": 20}, 1)
 
 
-def test_datasets_join_grpo_alone_and_samples_are_of_each_culture():
+def test_datasets_join_grpo_alone():
     others = dataset_pairs([{"id": "h1", "prompt": "p", "chosen": "c", "rejected": ["r", "s"]}, {"id": "h2", "prompt": "q",
                             "chosen": "c", "rejected": "r"}])  # fmt: skip
     assert [(pair["id"], pair["rejected"]) for pair in others] == [
@@ -53,18 +53,11 @@ def test_datasets_join_grpo_alone_and_samples_are_of_each_culture():
         ("h1_1", "s"),
         ("h2_0", "r"),
     ]
-    found = split_pairs(training_pairs(ITEMS), others, [], warmup=10, grpo=26, held_out=4, samples=2, seed=1)
-    assert {use: len(own) for use, own in found.items()} == {
-        "warmup": 10,
-        "grpo": 26,
-        "held_out": 4,
-        "samples": 4,
-    }
+    found = split_pairs(training_pairs(ITEMS), others, [], warmup=10, grpo=26, held_out=4, seed=1)
+    assert {use: len(own) for use, own in found.items()} == {"warmup": 10, "grpo": 26, "held_out": 4}
     assert all("culture" in pair for pair in found["warmup"])
-    assert [pair["culture"] for pair in found["samples"]] == ["de", "de", "ja", "ja"]
-    every = split_pairs(training_pairs(ITEMS), others, [], warmup=0, grpo=51, held_out=0, samples=2, seed=1)
+    every = split_pairs(training_pairs(ITEMS), others, [], warmup=0, grpo=51, held_out=0, seed=1)
     assert {pair["id"] for pair in others} <= {pair["id"] for pair in every["grpo"]}
-    assert every["samples"] == []
 
 
 def test_shares_say_how_many_pairs_of_each_source_grpo_gets_and_the_rest_is_filled_at_random():
@@ -80,7 +73,6 @@ def test_shares_say_how_many_pairs_of_each_source_grpo_gets_and_the_rest_is_fill
             warmup=10,
             grpo=grpo,
             held_out=0,
-            samples=2,
             seed=1,
             shares=shares,
         )
@@ -100,14 +92,14 @@ def test_shares_say_how_many_pairs_of_each_source_grpo_gets_and_the_rest_is_fill
 
 
 def test_easy_pairs_are_a_share_of_the_warm_up_and_of_grpo_where_they_come_first():
-    sizes = {"warmup": 10, "grpo": 20, "held_out": 6, "samples": 1}
+    sizes = {"warmup": 10, "grpo": 20, "held_out": 6}
     found = split_pairs(
         training_pairs(ITEMS), [], EASY, **sizes, seed=1, easy_shares={"warmup": 0.5, "grpo": 0.5}
     )
     easy = {use: [pair["id"].startswith("off-") for pair in own] for use, own in found.items()}
     assert sorted(easy["warmup"]) == [False] * 5 + [True] * 5
     assert easy["grpo"] == [True] * 10 + [False] * 10
-    assert not any(easy["held_out"] + easy["samples"]) and len(easy["held_out"]) == 6
+    assert not any(easy["held_out"]) and len(easy["held_out"]) == 6
     ids = [pair["id"] for own in found.values() for pair in own]
     assert len(ids) == len(set(ids))
     trained = {pair["topic"] for use in ("warmup", "grpo") for pair in found[use] if "topic" in pair}
@@ -127,12 +119,12 @@ def test_easy_pairs_are_a_share_of_the_warm_up_and_of_grpo_where_they_come_first
 
 
 def test_one_pair_of_each_of_some_items_is_held_out_and_grpo_gets_their_others():
-    pairs, sizes = training_pairs(ITEMS), {"warmup": 6, "held_out": 5, "samples": 1}
+    pairs, sizes = training_pairs(ITEMS), {"warmup": 6, "held_out": 5}
     found = split_pairs(pairs, [], [], grpo=10, **sizes, seed=1)
     items = {use: [(pair["topic"], pair["culture"]) for pair in of_use] for use, of_use in found.items()}
     assert len(set(items["held_out"])) == 5
     assert Counter(items["grpo"]) == dict.fromkeys(items["held_out"], 2)
-    assert not set(items["warmup"] + items["samples"]) & set(items["held_out"])
+    assert not set(items["warmup"]) & set(items["held_out"])
     more = split_pairs(pairs, [], [], grpo=20, **sizes, seed=1)
     assert more["held_out"] == found["held_out"] and len(more["grpo"]) == 20
     assert not {pair["id"] for pair in more["grpo"]} & {
@@ -141,7 +133,7 @@ def test_one_pair_of_each_of_some_items_is_held_out_and_grpo_gets_their_others()
     with pytest.raises(
         PolyrewardError, match="think_as_locals.held_out: 17 items, but 16 are there to train on"
     ):
-        split_pairs(pairs, [], [], warmup=0, grpo=1, held_out=17, samples=1, seed=1)
+        split_pairs(pairs, [], [], warmup=0, grpo=1, held_out=17, seed=1)
 
 
 def test_the_warm_up_gets_pairs_with_an_answer_of_a_held_out_item_last(capsys):
@@ -164,7 +156,7 @@ def test_the_warm_up_gets_pairs_with_an_answer_of_a_held_out_item_last(capsys):
     ]
 
     def warmup(size, seed):
-        found = split_pairs(pairs, [], [], warmup=size, grpo=1, held_out=1, samples=0, seed=seed)
+        found = split_pairs(pairs, [], [], warmup=size, grpo=1, held_out=1, seed=seed)
         (held_out,) = found["held_out"]
         return held_out["topic"], {pair["topic"] for pair in found["warmup"]}, capsys.readouterr()
 

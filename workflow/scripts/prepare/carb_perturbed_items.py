@@ -29,8 +29,6 @@ REASONS = {
     "label_stays": "the answer itself names the place, so that the label cannot be removed",
     "alike": "two of the responses are the same text",
     "no_version": "its right answer lacks a text in one of the languages",
-    "no_perturbations": "it is of carb.item_files and brings no `perturbations`",
-    "no_versions": "it is of carb.item_files and brings no `versions` in all languages",
 }
 SETS = ("carb_perturbation", "carb_consistency")  # rewrites, and versions in all languages
 COUNT_COLUMNS = ["culture", "domain", "items", *REASONS, *(f"{name}_items" for name in SETS)]
@@ -226,28 +224,6 @@ def perturbation_sets(
     return sets, counts
 
 
-def given_sets(
-    items: Sequence[dict], asked: Sequence[str], sizes: Mapping[str, int | None], seed: int
-) -> tuple[dict[str, list[dict]], list[dict]]:
-    """Return what items of the user's own bring, as perturbation_sets does: without references none is
-    rewritten.
-
-    An item may bring perturbations ({name in PERTURBATIONS: rewrite of its chosen answer}) and versions
-    ({language: its chosen answer}). A set may be empty.
-    """
-    made = []
-    for item in items:
-        chosen, languages = item["answers"][item["chosen"]], _own_first(asked, item)
-        rewrites, versions = "no_perturbations", "no_versions"
-        if item.get("perturbations"):
-            rewrites = _row(item, [chosen, *(item["perturbations"][name] for name in PERTURBATIONS)])
-        texts = {**item.get("versions", {}), item["culture"]: chosen}
-        if all(name in texts for name in languages):
-            versions = {**_row(item, [texts[name] for name in languages]), "languages": languages}
-        made.append((item, rewrites, versions))
-    return _drawn_sets(made, sizes, seed)
-
-
 def _drawn_sets(
     made: Sequence[tuple[dict, dict | str, dict | str]], sizes: Mapping[str, int | None], seed: int
 ) -> tuple[dict[str, list[dict]], list[dict]]:
@@ -391,14 +367,13 @@ def main(snakemake):
     files, params, output = snakemake.input, snakemake.params, snakemake.output
     items = [item for path in files.item_files for item in read_jsonl(path)]
     asked, how = params.cultures, (params.sizes, params.seed)
-    if "references" in dict(files.items()):
+    sets, counts = {name: [] for name in SETS}, []
+    if "references" in dict(files.items()):  # else items are the user's own, and not rewritten
         cultures, wordings = read_cultures(files.cultures, asked), read_wordings(files.wordings)
         if "paraphrases" in dict(files.items()):
             wordings = with_paraphrases(wordings, read_jsonl(files.paraphrases))
         sets, counts = perturbation_sets(items, read_jsonl(files.references), wordings, cultures, asked, *how)
-    else:
-        sets, counts = given_sets(items, asked, *how)
-    write_table(pd.DataFrame(counts), output.counts, COUNT_COLUMNS)
+    write_table(pd.DataFrame(counts, columns=COUNT_COLUMNS), output.counts, COUNT_COLUMNS)
     for path in map(Path, output.rows):
         write_jsonl((row for row in sets[path.parent.name] if row["culture"] == path.stem), path)
 
