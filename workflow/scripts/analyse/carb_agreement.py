@@ -19,7 +19,6 @@ def item_consistency(
     """Return exp(-k |difference| / unit) of each item's two scores for every pair of languages: ids by pairs.
 
     Args:
-        scores: item_scores' rows of answers in several languages.
         languages: {item: of its answers in turn, the prompt's first}.
         order: of the languages, which names a pair.
         unit: the scorer's `sensitivity.spread`; all is nan where it is 0.

@@ -49,14 +49,7 @@ def pick_table(
     """Return for each set the mean rating of each reward model's picks, of the best candidate, and of a
     random one.
 
-    match_se, chrf_se: standard errors, over questions. Candidates that share the top score count alike.
-
-    Args:
-        scores: {reward model: item_scores' rows}.
-
-    Raises:
-        PolyrewardError: scores are not of these questions, or not a number.
-    """
+    Candidates that share the top score count alike. match_se, chrf_se: standard errors over questions."""
     tables = []
     for downstream, asked in by_set(questions).items():
         ratings, picked = rated(asked), {}

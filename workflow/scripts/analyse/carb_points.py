@@ -20,14 +20,14 @@ def with_benchmarks(
     bases: dict[str, str],
     confidence: float,
 ) -> pd.DataFrame:
-    """Put each scorer's score on the two benchmarks beside its picks; bounds have none. Returns
-    POINT_COLUMNS.
+    """Put each scorer's score on the two benchmarks beside its picks; one without scores is left out.
 
-    carb: the leaderboard. rewardbench: reports.language_table of each language; its score is the mean over
-    languages. of_model: {scorer: the reward model that it is}, for those that pick among pairs as another
-    does. bases: {scorer: the base it stands on}. confidence: of both tables' intervals, whose half a standard
-    error is taken from, by the normal's quantile: at the most what it is. A scorer without scores on either
-    benchmark is left out."""
+    Args:
+        carb: the leaderboard.
+        rewardbench: the language table of each language; its score is the mean over languages.
+        of_model: {scorer: the reward model that it is}, for those that pick among pairs as another does.
+        confidence: of both tables' intervals, from whose width a standard error is taken.
+    """
     everywhere = pd.concat(rewardbench)
     lacking = {*carb.dropna(subset="missing")["scorer"], *everywhere.dropna(subset="missing")["reward_model"]}
     picks = picks[~picks["scorer"].isin(lacking) & ~picks["scorer"].map(of_model).isin(lacking)]

@@ -114,14 +114,7 @@ def correlation_table(points: pd.DataFrame, interval: Interval) -> pd.DataFrame:
     the two.
 
     The test's values stand in the row of the first benchmark. A policy trained by too few reward models is
-    left undecided. A set's ratings that are nan have no rows.
-
-    Args:
-        points: a row per set, selection, policy and reward model, with POINT_COLUMNS.
-
-    Raises:
-        PolyrewardError: as in regression.
-    """
+    undecided."""
     records = []
     for of, rows in points.groupby(OF, sort=False):
         whose = dict(zip(OF, of, strict=True))

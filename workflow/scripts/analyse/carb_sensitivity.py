@@ -43,12 +43,7 @@ def parts_of_score(scores: pd.DataFrame, zero: str) -> tuple[pd.DataFrame, pd.Se
 
     A judge's scores are log-odds of preferring a rewrite to the base (nats), or differences of their shares
     of the replies. The base against itself has one half; the rewrite one half and half of tanh(log-odds / 2),
-    or of the difference.
-
-    Args:
-        scores: item_scores' rows.
-        zero: one of ZEROS.
-    """
+    or of the difference."""
     wide = scores.pivot(index="id", columns="candidate", values="score")
     ahead = wide.drop(columns=0).set_axis(list(PERTURBATIONS), axis=1).sub(wide[0], axis=0)
     if zero == "own":
@@ -76,19 +71,15 @@ def perturbation_table(
 ) -> pd.DataFrame:
     """Return a row for each scorer and perturbation (PERTURBATION_COLUMNS), ranked.
 
-    change: mean relative change; direction: up or down where its interval excludes 0. size: the mean of the
-    relative changes without sign. lower_pct: items whose score falls. index: sensitivity_index of a scorer's
-    sizes. percent: the mean of score' - score in percent of the mean |score|; percent_size: that of the mean
-    size. All intervals are by bootstrap over topics, with the same draws for all scorers.
+    change: mean relative change; direction: where its interval excludes 0. size: the same without sign.
+    lower_pct: items whose score falls. percent: the mean of score' - score in percent of the mean |score|.
+    Intervals are by bootstrap over topics, with the same draws for all scorers.
 
     Args:
-        scores: {scorer: its scores of the rewrites}. Without any, its numbers are empty and `note` says so.
+        scores: {scorer: its scores of the rewrites}; without any, its numbers are empty and `note` says
+            so.
         benchmark: {scorer: its scores of the benchmark}, whose spread is the unit.
         zeros: {scorer: one of ZEROS}; percent is empty for others.
-        changed: changed_shares' table.
-
-    Raises:
-        PolyrewardError: two scorers' items differ.
     """
     check_same_items(scores)
     tables = []

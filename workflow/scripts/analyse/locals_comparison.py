@@ -30,11 +30,9 @@ def comparison_table(
 ) -> pd.DataFrame:
     """Return a row for each judge and for each contrast of two, in percent and points, with paired intervals.
 
-    rewardbench: the mean over languages of the average of the sections; intervals by bootstrap over
-    templates, the same draws in all languages. carb: the mean over items, by bootstrap over topics within
-    domains. mean: of the two, drawn independently. All judges see the same draws. n_replies, in_form_pct: of
-    the replies that were written for both. half_ties: judges whose ties are half right on rewardbench;
-    others' are wrong. missing: {judge: why its row is empty}; it has no contrasts."""
+    rewardbench: the mean over languages of the average of the sections; by bootstrap over templates. carb:
+    the mean over items, by bootstrap over topics within domains. mean: of the two, drawn independently.
+    half_ties: judges whose ties are half right on rewardbench. missing: {judge: why its row is empty}."""
     rewardbench, carb = in_all(rewardbench, carb)
     draws = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval, half_ties)
     anyones, items = next(iter(rewardbench.values())), next(iter(carb.values()))

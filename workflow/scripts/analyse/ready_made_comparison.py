@@ -23,7 +23,7 @@ def ready_made_table(
     """Return Table 2's rows: every reward model that was not trained here, on every language.
 
     Args:
-        missing: {reward model: why it has no scores}; its rows are empty, with the reason.
+        missing: {reward model: why its row is empty}.
         kinds: {reward model: its kind}, in the order of the rows; a baseline's ties are half right.
         halves: other reward models whose ties are half right.
     """

@@ -21,12 +21,8 @@ def quality_row(
 ) -> pd.DataFrame:
     """Return one row of the quality table, over the ids that the translation and the reference share.
 
-    chrf: corpus level, 0-100, sacrebleu's defaults. length_ratio: characters of the translation over those of
-    the source. untranslated_pct: percentage of texts that equal their source.
-
-    Raises:
-        PolyrewardError: the translation and the reference share no id, or a shared id has no source.
-    """
+    chrf: corpus level, 0-100, sacrebleu's defaults. length_ratio: characters over the source's.
+    untranslated_pct: texts that equal their source."""
     by_id = [{row["id"]: row for row in rows} for rows in (source, translated, reference)]
     both = by_id[1].keys() & by_id[2].keys()
     if not both or not both <= by_id[0].keys():

@@ -44,15 +44,10 @@ PANELS = {
 
 
 def curves(records: dict[str, str | Path]) -> pd.DataFrame:
-    """Return a row per run and step.
+    """Return a row per run and step; records: {run: its training.json}.
 
-    `groups` counts questions whose replies were compared at the step. `groups_equal` counts those of them
-    with the same reward for all replies, so that no reply has an advantage. `share_<fault>` is the share of
-    replies with a fault, `valid_share` that of well-formed ones.
-
-    Args:
-        records: {run: its training.json}.
-    """
+    `groups_equal` counts the questions whose replies all had the same reward, so that none has an advantage.
+    `share_<fault>` is the share of replies with a fault, `valid_share` that of well-formed ones."""
     return pd.concat(
         [_of_run(run, json.loads(Path(path).read_text(encoding="utf-8"))) for run, path in records.items()]
     )

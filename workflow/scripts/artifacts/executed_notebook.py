@@ -42,16 +42,10 @@ OFFLINE = """{% extends 'lab/index.html.j2' %}
 
 
 def execute_notebook(source: str | Path, settings: dict) -> NotebookNode:
-    """Run a notebook in the working folder in a new kernel, and return it with its outputs.
+    """Run a notebook (.py) in the working folder in a new kernel, and return it with its outputs.
 
-    Cells have no times and no random ids. Warnings, which name this machine's paths, go to the log.
-
-    Args:
-        source: a .py file; `SETTINGS` is set to settings after its cell tagged `parameters`.
-
-    Raises:
-        PolyrewardError: no cell has that tag, or a cell fails (with its traceback).
-    """
+    `SETTINGS` is set to settings after the cell tagged `parameters`. Cells have no times and no random ids.
+    Warnings go to the log. Raises PolyrewardError where no cell has that tag, or a cell fails."""
     notebook = _with_settings(jupytext.read(source, fmt="py:percent"), settings, source)
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
     path = os.pathsep.join(filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")]))

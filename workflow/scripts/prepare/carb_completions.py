@@ -27,12 +27,8 @@ def completed(
     """Replace possible items' answers by completions; each answer gains its `generator`, drawn by hash.
 
     Right and wrong answers are drawn alike, so that a generator's strength does not reveal the right one.
-    Data stay as they are, and so does an answer whose completion is empty.
-
-    Args:
-        generators: {name: how to load it}; one is in memory at a time.
-        languages: {culture: English name of its language}.
-    """
+    Data stay as they are, and so does an answer whose completion is empty. languages: {culture: English name
+    of its language}."""
     finished = [
         {**item, "chosen": {**item["chosen"]}, "answers": [{**answer} for answer in item["answers"]]}
         for item in items

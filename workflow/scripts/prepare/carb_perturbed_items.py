@@ -43,9 +43,8 @@ class Wordings:
     """How answers are reworded.
 
     Attributes:
-        rules: {language: (pattern, rewording)}, each with the same places {a}, {b} and so on; the first
-        pattern
-            that fits a whole answer is its rule.
+        rules: {language: (pattern, rewording)}, each with the same places {a}, {b}; the first that fits a
+            whole answer.
         reworded: {(topic, culture): the culture's own answer in other words}; comes before any rule.
         foreign: {(topic, culture): the same answer with another culture's concept in it}.
     """
@@ -82,15 +81,9 @@ def perturbed_item(
 ) -> dict | str:
     """Return an item's base response and its rewrites, or which of REASONS leaves it out.
 
-    Returns:
-        The item with answers (the base's and those of PERTURBATIONS in turn), chosen (0), value, and what
-        they
-        say. CC says concept: {text} and, where it is another reference's, its {value, culture, topic}. RP
-        says
-        wording. CL is in language, one of those asked, drawn by hash. Texts are the references', also
-        where a
-        model wrote the item's answers.
-    """
+    It has answers (the base's and those of PERTURBATIONS in turn), chosen (0), value, concept (what CC says:
+    {text} and, where it is another reference's, its {value, culture, topic}), wording (RP) and language (CL;
+    drawn by hash)."""
     language, own = item["culture"], references[item["topic"], item["culture"]]
     if language not in own["texts"]:
         return "no_text"
@@ -186,17 +179,8 @@ def perturbation_sets(
     """Return the rewrites and the language versions of items, {SETS: rows}, and counts per culture and
     domain.
 
-    Args:
-        sizes: {SETS: items of each culture and domain, drawn by hash, in the same order for both; None for
-        all}.
-
-    Returns:
-        An item that has no rewrites has no versions either. Counts have COUNT_COLUMNS, and one reason for
-        each
-        item that is left out.
-
-    Raises:
-        PolyrewardError: rewrites with faults, all listed, or a set without items.
+    An item without rewrites has no versions either. sizes: {SETS: items of each culture and domain, drawn by
+    hash; None for all}. Raises PolyrewardError on rewrites with faults, all listed, or a set without items.
     """
     known = by_topic_and_culture(references)
     made = []

@@ -14,9 +14,8 @@ def possible_items(references: Sequence[dict], cultures: dict) -> Iterator[dict]
     """Yield an item for each unambiguous reference: its culture's own answer and every mismatched one.
 
     An item has id, culture, domain, source, topic, prompt, is_fact, chosen {value, check, text}, shared
-    (other cultures with the same right answer) and answers, the distinct mismatched ones: [{value, check,
-    cultures, text}]. All texts are in the culture's language and its `unlabelled` frame. selection.py gives
-    items with a `family` their answers.
+    (other cultures with the same right answer) and answers [{value, check, cultures, text}]. All texts are in
+    the culture's language and its `unlabelled` frame. selection.py gives items with a `family` their answers.
     """
     by_topic: dict[str, list[dict]] = {}
     for row in references:

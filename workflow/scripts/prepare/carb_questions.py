@@ -25,14 +25,9 @@ def downstream_questions(
     continues), one of KINDS.
 
     Args:
-        files: YAML like resources/carb/questions.yaml, or JSON Lines of id, language (or culture), prompt,
-            and
-            one of KINDS; `options` are four texts, `right` is the right one's number from 0.
-        cultures: whose questions to take.
+        files: YAML like resources/carb/questions.yaml, or JSON Lines of id, language (or culture),
+            prompt, and one of KINDS; `options` are four texts, `right` is the right one's number from 0.
         per_culture: questions per set and culture, drawn by hash; None for all.
-
-    Raises:
-        PolyrewardError: lists every problem.
     """
     found = []
     for path in map(Path, files):

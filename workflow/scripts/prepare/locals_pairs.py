@@ -53,14 +53,8 @@ def criteria_of(
     """Return a question's criteria: what a local checks in its domain, and that what holds `elsewhere` does
     not count.
 
-    Elsewhere is the culture of the wrong answer, and is not mentioned if it is the question's own: then the
-    answer is right nowhere. A pair without a culture gets a criterion that holds anywhere.
-
-    Args:
-        asked: from both_orders.
-        templates: from read_criteria; one is drawn by hash.
-        places: {culture: {language: place phrase}}.
-    """
+    Elsewhere is the culture of the wrong answer, and is not mentioned if it is the question's own. A pair
+    without a culture gets a criterion that holds anywhere. places: {culture: {language: place phrase}}."""
     pair = asked["pair"]
     if "culture" not in pair:
         return (_drawn(templates[language], ANYWHERE, asked, seed),)
@@ -229,8 +223,7 @@ def split_pairs(
         others: pairs of datasets, for GRPO only.
         easy: pairs that are easy to distinguish; GRPO begins with them.
         held_out: number of items with one pair held out; GRPO takes their other pairs first. The warm-up
-            prefers
-            pairs without their answers, since it would reveal which is right.
+            prefers pairs without their answers, since it would reveal which is right.
         shares: {source, OWN for items: share of GRPO's pairs that are not easy}; the rest is from all.
         easy_shares: {"warmup", "grpo": share of easy pairs}.
     """

@@ -34,9 +34,9 @@ def policy_answers(
 ) -> list[dict]:
     """Return the questions with a policy's answers, in the form of items that have no chosen answer.
 
-    greedy: once, the likeliest tokens, in the model's chat template, whatever the settings say. Each question
-    has a seed of its own, so that its answers do not depend on which others are asked. A folder
-    that says why it holds no policy answers none."""
+    greedy: once, the likeliest tokens, in the model's chat template. Each question has a seed of its own, so
+    that its answers do not depend on which others are asked. A folder that says why it holds no policy
+    answers none."""
     if missing_reason(folder) is not None:
         return []
     lm = load_causal_lm(folder, precision, max_length=settings.max_new_tokens, token_budget=1)

@@ -17,10 +17,9 @@ from polyreward.think_as_locals.replies import REPLY_COLUMNS, replies_of, reply_
 class AgainstFirst:
     """A reward model that sees each answer next to the item's first one, and scores by how far it is ahead.
 
-    A generative judge asks about a pair in both orders, so that a preference for a place cancels. Of one
-    whose verdict is a label's probability, a score is the mean log-odds (nats) of preferring the answer to
-    the first one; of one that replies in words, the difference of their shares of the replies. The first
-    answer's score is 0."""
+    A judge asks about a pair in both orders. By labels a score is the mean log-odds (nats) of preferring the
+    answer to the first one; in words, the difference of their shares of the replies. The first answer's score
+    is 0."""
 
     judge: RewardModel
 

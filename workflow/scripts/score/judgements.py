@@ -20,11 +20,9 @@ def judgements(
 ) -> pd.DataFrame:
     """Judge responses (policy, run, id, response) against reference answers (id, prompt, reference).
 
-    win: 1 where the judge scores the response above the reference, 0.5 where it scores both alike, else 0; of
-    a judge that weighs the probabilities of both names it is the response's. An interface judge averages over
-    both orders, so one that always names the first answer ties everywhere. margin: the response's score minus
-    the reference's. Lengths in characters. An empty response loses without being judged.
-    """
+    win: 1 where the judge scores the response above the reference, 0.5 where alike, else 0; of a judge that
+    weighs probabilities it is the response's. margin: the response's score minus the reference's. Lengths in
+    characters. An empty response loses without being judged."""
     weighs = isinstance(judge, PairJudge) and judge.weighs
     by_id = {row["id"]: row for row in references}
     asked = [row for row in answers if row["response"].strip()]

@@ -103,9 +103,8 @@ def knockout_scores(judge: RewardModel, items: Sequence[dict], seed: int, label:
 def match_scores(judge: Recorder, items: Sequence[dict]) -> pd.DataFrame:
     """Return the scores of the first round of a knock-out that `knockout_scores` just had this judge play.
 
-    Its matches are between answers drawn at random, so that they tell how far the judge's scores of one
-    item's answers spread (of those in a final one knows that both have won). Returns a row per answer shown:
-    id (<item>/<match>), candidate, score."""
+    Its matches are between answers drawn at random, so that they tell how far a judge's scores of one item's
+    answers spread. Returns a row per answer shown: id (<item>/<match>), candidate, score."""
     matches = [(item, number) for item in items for number in range(len(item["answers"]) // 2)]
     # All matches of a round are judged together, those of an item in turn; more rounds may follow.
     return pd.DataFrame(

@@ -32,11 +32,8 @@ def parallel_states(
     """Return the state of each text's last token (languages, passages, d_model) under a model, in fp32.
 
     Args:
-        folder: a base or a reward model.
-        texts: the same passages in each language, tokenised without a chat template.
-        max_length: tokens, truncated on the left.
-        token_budget: tokens per padded batch.
-        label: the job's name in messages.
+        texts: the same passages in each language, tokenised without a chat template, truncated on the
+            left.
         top_layers: those that differ between a base and its reward models, 0 where all do.
         known: what the layers below made of the texts, shared by models of one base; the first fills it.
     """

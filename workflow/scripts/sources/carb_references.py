@@ -190,12 +190,8 @@ def reference_rows(topics: Iterable[dict], cultures: dict, asked: Sequence[str])
     check, texts.
 
     Cultures with the same value share it; a fact that is ambiguous for a culture has None. `texts` holds
-    {language: answer} in the asked cultures' languages. Rows of topics with `own` or `shares` also have
-    family and scale, as in quartets.py.
-
-    Args:
-        cultures: from read_cultures.
-    """
+    {language: answer}. Rows of topics with `own` or `shares` also have family and scale, for
+    selection.quartets."""
     for topic in topics:
         if "own" in topic:
             yield from own_rows(topic, asked)

@@ -46,15 +46,16 @@ def resampled_sections(
     seed: int,
     strata: Sequence[str] | None = None,
 ) -> np.ndarray:
-    """Section scores of every scorer under resampling, paired: all scorers see the same draw.
+    """Return section scores of every scorer under resampling (samples, scorers, sections): all see the same
+    draw.
 
-    correct: (pairs, scorers), 0 to 1.
-    templates: the cluster of each pair (the pair's own id where there is none).
-    strata: within which clusters are drawn, each of whole subsets; the subsets themselves where none are
-    given, so that
-        section weights stay as they are. A subset none of whose clusters is drawn counts with its own
-        score.
-    Returns (samples, scorers, sections)."""
+    Args:
+        correct: (pairs, scorers), 0 to 1.
+        templates: the cluster of each pair (the pair's own id where there is none).
+        strata: within which clusters are drawn, each of whole subsets; by default the subsets, so that
+            section weights stay as they are. A subset none of whose clusters is drawn counts with its own
+            score.
+    """
     subsets, templates = np.asarray(subsets), np.asarray(templates)
     strata = subsets if strata is None else np.asarray(strata)
     generator = np.random.default_rng(seed)
@@ -102,11 +103,12 @@ class Between:
 
 
 def combined_freedom(variance: float, freedom: float, others: Sequence[Between]) -> float:
-    """Return the degrees of freedom of a variance and what others add to it.
+    """Return the degrees of freedom of a variance and what others add to it, never fewer than the fewest of
+    all parts.
 
     A part that is found and then lessened is as unsure as before, so that what was found of it is in the
-    denominator; where nothing of it is left, it is not. It is never fewer than the fewest of all parts.
-    Source: Satterthwaite 1946, Biometrics Bulletin 2, who has it for differences of mean squares, too."""
+    denominator. Source: Satterthwaite 1946, Biometrics Bulletin 2, who has it for differences of mean
+    squares, too."""
     whole = variance + sum(other.added for other in others)
     if freedom < 1 or whole <= 0:
         return freedom
@@ -137,9 +139,9 @@ def with_trainings(
 def between_trainings(scores: np.ndarray) -> Between:
     """Return the variance that trainings of one model add to the mean of their scores.
 
-    scores: (1 + samples, trainings), first the data's own. Trainings differ on each template, too, beyond
-    what they differ by in the mean; resamples of templates hold that part, so it is taken off. Source: Owen
-    2007, The pigeonhole bootstrap, Ann. Appl. Stat. 1."""
+    scores: (1 + samples, trainings), first the data's own. Resamples of templates hold what trainings differ
+    by on single templates, so it is taken off. Source: Owen 2007, The pigeonhole bootstrap, Ann. Appl. Stat.
+    1."""
     count = scores.shape[1]
     of_templates = np.var(scores[1:] - scores[1:].mean(axis=1, keepdims=True), axis=0).sum() / (count - 1)
     found = float(np.var(scores[0], ddof=1))
@@ -172,16 +174,12 @@ def share_interval(
 ) -> tuple[float, float]:
     """Return the interval of a share, a mean of shares or a difference of two, within what they can be.
 
-    values: (1 + samples,), first the data's own. freedom: degrees of freedom; without any, the ends are no
-    numbers. units: independent ones that it rests on, as in effective_units. lowest, highest: what it
-    can be; 0 and 1 of a share, -1 and 1 of a difference. It is student_interval's where there are FEW_UNITS,
-    and FEW_APART of them differ from the others (by their variance). Else, also where all units are right in
-    the same part, or each stratum is all right or all wrong, it is the normal's about the mean of the units
-    and two more: one at each end of what a share can be (Agresti and Coull's, with half of their four), and
-    of a difference half a one at each end and one between, as half a unit in each cell of right and wrong has
-    it (Agresti and Min). It holds the estimate. The units' variance, of several strata or trainings, is
-    raised by what units less one are over the degrees of freedom, up to Student's widening: one that is
-    estimated in strata of two or three is often zero."""
+    values: (1 + samples,), first the data's own. units: independent ones that it rests on. It is
+    student_interval's where there are FEW_UNITS, and FEW_APART of them differ from the others. Else it is the
+    normal's about the mean of the units and two more: one at each end of what a share can be (Agresti and
+    Coull), and of a difference half a one at each end and one between (Agresti and Min). The units' variance
+    is raised by what units less one are over the degrees of freedom, up to Student's widening: one that is
+    estimated in strata of two or three is often zero. Without degrees of freedom the ends are no numbers."""
     point, variance = float(values[0]), float(np.var(values[1:]))
     if freedom < 1:
         return np.nan, np.nan

@@ -71,13 +71,7 @@ class Comparison:
     Args:
         scores: as `core.tables.read_scores` returns them, of one benchmark and language.
         halves: scorers whose ties are half right; others' are wrong.
-        a_slice: the pairs are a part of the benchmark, which may have no row of whole sections. A subset
-        that is drawn
-            from may have no row left (prepare.pool refuses an evaluation set that never had one).
-
-    Raises:
-        PolyrewardError: scorers do not have the same pairs, or there is more than one benchmark or language.
-        MissingSubset: a section or a weighted subset has no row.
+        a_slice: the pairs are a part of the benchmark, which may have no row of whole sections.
     """
 
     def __init__(
@@ -154,11 +148,9 @@ class Comparison:
     ) -> dict[str, float]:
         """Return a weighted sum of scorers in percent: each section and avg, with their intervals.
 
-        weights: {scorer: weight}; {"a": 1} is a's own score, {"a": 1, "b": -1} their difference.
-        trainings: scorers that are one model's, trained with several seeds; the variance between them is
-        added, with its own
-            degrees of freedom. avg_se, avg_se_trainings: the standard error of avg, and what trainings
-            alone have of it."""
+        weights: {"a": 1} is a's own score, {"a": 1, "b": -1} their difference. trainings: scorers that are
+        one model's, trained with several seeds; the variance between them is added. avg_se, avg_se_trainings:
+        the standard error of avg, and what trainings alone have of it."""
         if not weights.keys() <= set(self.scorers):
             raise KeyError(f"no scorer {set(weights) - set(self.scorers)}; there are {self.scorers}")
         several = [
@@ -301,9 +293,8 @@ def transfer_rows(
 ) -> list[dict]:
     """Return Table 1's three rows of one base and language: target, english and their difference.
 
-    target, english: the scorers, one for each seed; a row is the mean over seeds. avg_sd: standard deviation
-    of avg over seeds. p_seeds: Welch's t-test of avg over seeds, two-sided; p_mcnemar: over the pairs of one
-    model each; on the difference only."""
+    target, english: the scorers, one for each seed; a row is the mean over seeds. p_seeds: Welch's t-test of
+    avg over seeds, two-sided; p_mcnemar: over the pairs of one model each; on the difference only."""
     contrasts = {
         "target": mean_of(target),
         "english": mean_of(english),

@@ -41,12 +41,10 @@ CONSTANT_BELOW = 0.01  # relative standard deviation of a vocabulary's norms
 
 
 def token_sets(tokenizer, texts: Mapping[str, Sequence[str]], share: float = 1.0) -> dict[str, list[int]]:
-    """Return the tokens of each language, {language: sorted token ids}: those of whose uses it has that share
-    or more.
+    """Return {language: sorted token ids} that have that share or more of their uses in the language's texts.
 
-    texts: {language: texts}, tokenised without special tokens. share: above 0.5, so that no token is of two
-    languages; uses are counted as if each language had as many tokens. 1: no other language uses the token at
-    all, not even once. Raises PolyrewardError that names every language whose set is empty."""
+    share: above 0.5, so that no token is of two languages; uses are counted as if each language had as many
+    tokens. Raises PolyrewardError that names every language whose set is empty."""
     if not 0.5 < share <= 1:
         raise ValueError(f"share {share}: above 0.5 and at most 1, so that sets are disjoint")
     used = {language: _uses_of(tokenizer, list(of)) for language, of in texts.items()}
@@ -85,11 +83,9 @@ def matched(
 ) -> list[tuple[int, int]]:
     """Pair tokens of a language with different tokens of the source language's set at the nearest rank.
 
-    The rank (token id + 1) stands for frequency: BPE merges frequent pieces first, and frequency falls about
-    as 1 / rank, so nearness is the ratio of two ranks. It does not hold for bytes and single characters,
-    which come before or after the merges. Greedy without replacement, the nearest pair of all first, a tie
-    to the lower ids. A token that finds no match within max_ratio is left out, as in a pool that is smaller
-    or of other ranks. Returns (token, its match), sorted."""
+    The rank (token id + 1) stands for frequency, as BPE merges frequent pieces first and frequency falls
+    about as 1 / rank; nearness is the ratio of two ranks. Greedy without replacement, the nearest pair first.
+    A token without a match within max_ratio is left out. Returns (token, its match), sorted."""
     free = sorted(pool)
     queue = [(*_nearest(token, free), token) for token in tokens] if free else []
     heapq.heapify(queue)
@@ -113,11 +109,8 @@ def _nearest(token: int, free: Sequence[int]) -> tuple[float, int]:
 def norm_table(weights: np.ndarray, sets: Mapping[str, Sequence[int]], source: str) -> pd.DataFrame:
     """Return the L2 norm of every token to plot, a row for each: panel, eval_language, side, token_id, norm.
 
-    weights: the input embedding (vocabulary, d_model).
-    sets: {language: token ids}, as token_sets gives. panel "all": the whole sets, the source language's
-    once, with itself as
-        eval_language; "matched": both sides of each language's pairs (see matched), so the same n.
-    Raises PolyrewardError where a norm is not finite."""
+    weights: the input embedding (vocabulary, d_model). panel "all": the whole sets; "matched": both sides of
+    each language's pairs."""
     norms = _norms(weights)
     parts = []
     for language, tokens in sets.items():
@@ -145,9 +138,9 @@ def _norms(weights: np.ndarray) -> np.ndarray:
 def ks_table(table: pd.DataFrame, source: str) -> pd.DataFrame:
     """Return how far each language's norms lie from the source language's, a row for each panel and language.
 
-    table: as norm_table gives. ks: the two-sample Kolmogorov-Smirnov statistic, 0 (alike) to 1 (apart); no
-    number where nothing was matched. p_value takes tokens for independent draws, which they are not: read it
-    as a scale next to n. median_id_*: the sides' median ranks, equal where matching worked."""
+    ks: the two-sample Kolmogorov-Smirnov statistic; nan where nothing was matched. p_value takes tokens for
+    independent draws, which they are not. median_id_*: the sides' median ranks, equal where matching worked.
+    """
     records = []
     for panel in ("all", "matched"):
         for language in table.loc[table["eval_language"] != source, "eval_language"].unique():

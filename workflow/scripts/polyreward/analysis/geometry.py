@@ -26,12 +26,12 @@ def spectra(states: np.ndarray) -> np.ndarray:
 
 
 def linear_cka(one: np.ndarray, other: np.ndarray) -> float:
-    """Linear CKA of two sets of states (passages, features) of the same passages, estimated without bias.
+    """Return linear CKA of two sets of states (passages, features) of the same passages, estimated without
+    bias.
 
-    1 for equal up to rotation and scale, about 0 for unrelated, never outside [-1, 1]: the parts are inner
-    products of centred distance matrices (Szekely and Rizzo 2014). The plain estimate is near 1 for any two
-    sets of fewer passages than features. Wants four passages or more; NaN where a set of states hardly
-    varies."""
+    1 for equal up to rotation and scale, about 0 for unrelated, never outside [-1, 1] (Szekely and Rizzo
+    2014). The plain estimate is near 1 for any two sets of fewer passages than features. NaN where a set of
+    states hardly varies."""
     # A shift leaves the estimate as it is, but inner products of states far from zero differ by less than
     # they are rounded to
     around_zero = [
@@ -58,13 +58,12 @@ def _hsic(first: np.ndarray, second: np.ndarray) -> float:
 def geometry_table(
     states: dict[str, np.ndarray], base: str, languages: Sequence[str], interval: Interval
 ) -> pd.DataFrame:
-    """Return Figure 1's rows of one base.
+    """Return Figure 1's rows of one base; states: {"base" or training language: (languages, passages,
+    d_model)}.
 
-    states: {"base" or training language: (languages, passages, d_model)}. quantity: "share" (of the largest
-    singular value, mean over passages), "spectrum" (each singular value's share; key: its rank) or "cka"
-    (with the base; key: language). Intervals: bootstrap over passages for the spectrum, whose shares end at 0
-    and 1; for CKA, which a passage drawn twice would raise, the jackknife's on Fisher's scale, which stays
-    within -1 and 1."""
+    quantity: "share" (of the largest singular value, mean over passages), "spectrum" (each singular value's
+    share; key: its rank) or "cka" (with the base; key: language). Intervals: bootstrap over passages; for
+    CKA, which a passage drawn twice would raise, the jackknife's on Fisher's scale."""
     passages = states["base"].shape[1]
     records = []
     for training, of_model in states.items():

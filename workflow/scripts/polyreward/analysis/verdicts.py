@@ -93,15 +93,14 @@ class Contrasts:
 
 
 def from_draws(values: np.ndarray, freedom: int, of_each: np.ndarray | None = None) -> Contrasts:
-    """Contrasts with bootstrap intervals.
+    """Return contrasts with bootstrap intervals.
 
-    values: (1 + resamples, contrasts), first the data's own, then the resamples'.
-
-    freedom: degrees of freedom of the resamples.
-
-    of_each: (1 + resamples, contrasts, models, trainings), the values with one training of one model; None
-    where trainings are
-        not of interest, or there is one of each."""
+    Args:
+        values: (1 + resamples, contrasts), first the data's own, then the resamples'.
+        freedom: degrees of freedom of the resamples.
+        of_each: (1 + resamples, contrasts, models, trainings), the values with one training of one model;
+            None where there is one of each.
+    """
     contrasts, models = values.shape[1], 0 if of_each is None else of_each.shape[2]
     between = [
         [between_trainings(of_each[:, place, model]) for model in range(models)] for place in range(contrasts)
@@ -230,9 +229,9 @@ def extreme(contrasts: Contrasts, side: str, confidence: float) -> tuple[float, 
     """Return the estimate and the interval (low, high) of the least contrast (side "above") or the greatest
     ("below").
 
-    All contrasts are on the claimed side where the worst of them is. The end that faces the bound is the
-    worst of all the intervals' ends, which needs no correction (an intersection-union test); the other end,
-    which can refute the claim by any one contrast, is Bonferroni's."""
+    The end that faces the bound is the worst of all the intervals' ends, which needs no correction (an
+    intersection-union test); the other end, which can refute the claim by any one contrast, is Bonferroni's.
+    """
     corrected = 1 - (1 - confidence) / len(contrasts.points)
     (lows, highs), (far_lows, far_highs) = contrasts.ends(confidence), contrasts.ends(corrected)
     ends = (contrasts.points, lows, far_highs) if side == "above" else (contrasts.points, far_lows, highs)
@@ -256,9 +255,8 @@ def verdict(contrasts: Contrasts, rule: Rule, confidence: float) -> str:
     """Return what contrasts say of a claim.
 
     An end that is no number or on the bound, and an interval without width, decide nothing. Against a claim
-    of several contrasts is "fails" where each of them is on the wrong side, else "not all"; against one
-    contrast "fails" where it is known to have the other sign, or is above what should be small, else "smaller
-    than claimed"."""
+    of several contrasts is "fails" where each is on the wrong side, else "not all"; against one "fails" where
+    it is known to have the other sign, or is above what should be small, else "smaller than claimed"."""
     _, low, high = extreme(contrasts, rule.side, confidence)
     side = _side(low, high, rule)
     if not side or not high - low > WIDTH:

@@ -27,11 +27,8 @@ def rightness(scores: pd.DataFrame, ties: str) -> pd.DataFrame:
     """Return for each item how right a scorer is: id, template, language, domain, right, tied, within_noise,
     chance.
 
-    scores: item_scores' rows. right: 1 where the chosen answer's score is strictly the highest, else 0.
-    ties: "wrong", or "shared" (a baseline's, whose ties are broken at random): one over the number of
-    answers at the top, where chosen is among them. tied: chosen shares the top. chance: what a lot among
-    the answers gets. Raises PolyrewardError on a score that is not a number, and where an item has not one
-    chosen answer."""
+    right: 1 where the chosen answer's score is strictly the highest, else 0; with ties "shared", one over the
+    number of answers at the top where chosen is among them. chance: what a lot among the answers gets."""
     if scores["score"].isna().any():
         raise PolyrewardError("a score is not a number; score the items again")
     items = scores.groupby("id", sort=False)
@@ -54,11 +51,9 @@ class Leaderboard:
     """Scorers that scored the same items: points, and resamples drawn together.
 
     scores: {scorer: item_scores' rows}. kinds: {scorer: one of KINDS, or "baseline"}; baselines share ties.
-    groups: {name: cultures}, sections beside the cultures, the domains and "carb", all items. A section's
-    score is the mean over its items. One topic is asked of many cultures, and who knows nothing of it is
-    wrong in most, so that topics are drawn, within their domain. missing: {scorer: why it has no scores}; it
-    has a row in `table` and no other part. Raises PolyrewardError where two scorers' items differ, and where
-    a culture has no item of a domain."""
+    groups: {name: cultures}, sections beside the cultures, the domains and "carb", all items. Topics are
+    drawn within their domain, as one topic is asked of many cultures. missing: {scorer: why it has no
+    scores}."""
 
     def __init__(
         self,
@@ -213,9 +208,9 @@ def rank_intervals(values: np.ndarray, confidence: float, freedom: int) -> tuple
     """Return the first and last rank that each scorer may have; all hold at once.
 
     values: (1 + samples, scorers), first the data's own. A scorer is surely behind those whose difference to
-    it is above zero by intervals of all differences that hold at once (Bonferroni); without degrees of
-    freedom, nobody is. Narrower ones, by the resamples' largest difference, hold too seldom
-    (docs/results.md). Source: Mogstad, Romano, Shaikh and Wilhelm 2024, Inference for ranks, REStud 91."""
+    it is above zero by intervals of all differences that hold at once (Bonferroni; resamples' largest
+    difference holds too seldom). Source: Mogstad, Romano, Shaikh and Wilhelm 2024, Inference for ranks,
+    REStud 91."""
     count = values.shape[1]
     if freedom < 1:
         return np.full(count, 1), np.full(count, count)

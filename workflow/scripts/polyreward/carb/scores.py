@@ -36,15 +36,8 @@ def item_scores(reward_model: RewardModel, items: Items, label: str) -> pd.DataF
     """Score the answers of items; return a row per answer, with SCORE_COLUMNS, and `policy` where items have
     it.
 
-    Args:
-        items: id, topic, culture, domain, prompt, answers, and the number of the chosen one (None for none).
-
-    Returns:
-        within_noise: batching alone may move the chosen answer's lead over the best other that far. Where no
-        answer is chosen, the first stands for it.
-
-    Raises:
-        PolyrewardError: some scores are NaN; names the items.
+    within_noise: batching alone may move the chosen answer's lead over the best other that far; where no
+    answer is chosen, the first stands for it. Raises PolyrewardError that names items whose scores are NaN.
     """
     if not items:  # of a set of rewrites of which the user's own items bring none
         return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in SCORE_TYPES.items()})

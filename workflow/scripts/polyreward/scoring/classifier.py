@@ -19,10 +19,9 @@ from polyreward.scoring.tokens import Tokenized, tokenized
 class Classifier:
     """A reward model with a head. In fp32 a reward does not depend on its batch, to 1e-5.
 
-    model, tokenizer: as reward_model.load_reward_model gives them. max_length: tokens, truncated on the left.
-    token_budget: tokens per padded batch. share: run the prompt that answers share once; `shares_prompt`
-    returns whether a model allows it. output: the field of the model's output that holds the reward. frozen:
-    a memory of its lower layers, for rows that share prompts; what it does not know yet is added."""
+    max_length: tokens, truncated on the left. token_budget: tokens per padded batch. share: run the prompt
+    that answers share once; see `shares_prompt`. output: the field of the model's output that holds the
+    reward. frozen: a memory of its lower layers; what it does not know yet is added."""
 
     model: torch.nn.Module
     tokenizer: object

@@ -27,10 +27,10 @@ class LocalsJudge:
     """A judge in the layout of Think-as-Locals. An answer's score is the mean log-probability (nats) of its
     label.
 
-    The mean is over all other answers and both orders of each two, normalised over the two labels, after the
-    criteria that the judge writes for that question (criteria: true; greedily, at most max_new_tokens) or at
-    once. forced_close: a reply that is not in form is cut where its verdict should begin, and closed with
-    "Verdict:"; else it counts as a verdict for both answers alike. said: every reply so far, read."""
+    The mean is over all other answers and both orders of each two, after the criteria that the judge writes
+    (criteria: true; greedily, at most max_new_tokens) or at once. forced_close: a reply that is not in form
+    is cut where its verdict should begin, and closed with "Verdict:"; else it counts for both answers alike.
+    said: every reply so far, read."""
 
     lm: CausalLM
     criteria: bool

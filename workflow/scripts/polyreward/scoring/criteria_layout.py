@@ -71,9 +71,9 @@ def read_reply(text: str, ended: bool, criteria_wanted: bool = True) -> Reply:
     """Read a reply as a person would: blank lines, Markdown, headings, brackets, case, bullets and full stops
     do not matter.
 
-    A verdict has to name one label only, and all verdicts of a reply the same one; words after it do not
-    count. ended: whether the model ended it; one that was cut off at its limit is endless, even after a
-    verdict. criteria_wanted: whether a reply without criteria has a fault."""
+    All verdicts of a reply have to name the same one label; words after it do not count. ended: whether the
+    model ended it; one that was cut off is endless, even after a verdict. criteria_wanted: whether a reply
+    without criteria has a fault."""
     lines = [line.strip() for line in MARKS.sub("", text).split("\n") if line.strip()]
     start = next((number for number, line in enumerate(lines) if BEGINS.search(line)), len(lines))
     bare = BARE.fullmatch(_plain(lines[-1])) if start == len(lines) > 0 else None

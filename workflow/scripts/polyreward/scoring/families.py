@@ -38,13 +38,11 @@ def loader_of(entry: dict) -> str:
 
 
 def load_reward_model(entry: dict, scoring: dict, cache: str | Path) -> "RewardModel":
-    """Load a reward model.
+    """Load a reward model; a judge with `serve` is served from its folder instead.
 
-    entry: kind, source (a folder or a hub id), and its family's own keys (docs/settings.md lists them). A
-    generative one that has `serve`, as devices.serve in config.yaml is written, is served from its folder,
-    not loaded here. scoring: {dtype, max_length, token_budget, attention}, of which an entry may override all
-    but token_budget. cache: a folder for a server's replies. Raises PolyrewardError where the entry or the
-    model does not serve, UnavailableError where its folder says so."""
+    entry: kind, source (a folder or a hub id), and its family's own keys (docs/settings.md). scoring: {dtype,
+    max_length, token_budget, attention}, of which an entry may override all but token_budget. cache: a folder
+    for a server's replies. Raises UnavailableError where its folder says why there is none."""
     scoring = {**scoring, **{key: entry[key] for key in ("dtype", "max_length", "attention") if key in entry}}
     from polyreward.core.unavailable import (
         refuse_missing,

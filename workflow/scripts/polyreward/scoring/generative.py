@@ -72,12 +72,11 @@ class Judge:
     """A reward model that asks which of a prompt's N answers is best, N times, with every answer once at each
     position.
 
-    verdict: "labels", where an answer's score is the mean over the N replies of the log-probability (nats) of
-    its label, normalised over the labels; or "text", where it is the share of the replies that name it. A
-    reply that has no verdict counts as one for all answers alike. template: a question with {prompt}, the
-    answers (as {answers}, between tags, or as {lettered}, "A. " and so on before each, in fewer tokens) and,
-    if it likes, {labels}. pattern: a regular expression whose one group is the label that a reply names, in
-    its last match."""
+    verdict: "labels", the mean over the N replies of the log-probability (nats) of an answer's label,
+    normalised over the labels; or "text", the share of the replies that name it. A reply without a verdict
+    counts for all answers alike. template: a question with {prompt}, the answers ({answers}, between tags, or
+    {lettered}, "A. " before each) and perhaps {labels}. pattern: a regular expression whose one group is the
+    label, in its last match."""
 
     backend: Backend
     verdict: str

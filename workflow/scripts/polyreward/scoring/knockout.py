@@ -14,10 +14,9 @@ from polyreward.scoring.interface import Conversations, RewardModel, Scores
 class Knockout:
     """A reward model whose answers play a knock-out; each match is one call of `judge` with two answers.
 
-    A generative judge asks about a pair in both orders. An answer's score is the number of its matches won, a
-    bye among them. A drawn match gives both half a point, and one of them goes on at random, so that answers
-    which the judge cannot distinguish tie at the top. seed: of these draws, which depend on the prompt and
-    its answers only."""
+    An answer's score is the number of its matches won, a bye among them. A drawn match gives both half a
+    point, and one of them goes on at random, so that answers which the judge cannot distinguish tie at the
+    top. seed: of these draws, which depend on the prompt and its answers only."""
 
     judge: RewardModel
     seed: int

@@ -39,11 +39,9 @@ def label_logprobs(
 ) -> np.ndarray:
     """Return log-probabilities (nats) of the labels (asked, labels) where a reply has its verdict.
 
-    asked: (question, criteria) of each reply. They are the model's own over its whole vocabulary: the sum
-    over the tokens of the label, which is one token with most tokenizers; nothing before or after it counts,
-    and nothing is divided by a length. max_length: tokens, truncated on the left. share: run a question once
-    for all replies to it in a batch, with a model that shared_prompts knows. Runs the model as it is,
-    adapters included, and leaves its mode as it is."""
+    asked: (question, criteria) of each reply. A label's is the sum over its tokens, over the whole
+    vocabulary; nothing before or after it counts. max_length: tokens, truncated on the left. share: run a
+    question once for all replies to it in a batch. Runs the model as it is, adapters included."""
     wanted = defaultdict(list)  # the text before a label's last token: one text for all labels of one token
     of_question = defaultdict(set)
     for number, (request, criteria) in enumerate(asked):

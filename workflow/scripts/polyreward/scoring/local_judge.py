@@ -170,9 +170,8 @@ def label_tokens(tokenizer, labels: Sequence[str]) -> list[int]:
     """Return the token that begins each label in an answer, as the chat template sets it after the generation
     prompt.
 
-    Where the template opens an answer in another way than the generation prompt does (with an empty thought,
-    say), it is the first token of the label by itself. Raises PolyrewardError where two labels begin with the
-    same token."""
+    Where the template opens an answer in another way (with an empty thought, say), it is the first token of
+    the label by itself. Raises PolyrewardError where two labels begin with the same token."""
     start = request_ids(tokenizer, [{"role": "user", "content": "?"}])
     answered = [conversation_ids(tokenizer, "?", label, len(start) + 99)[0] for label in labels]
     tokens = [ids[len(start)] for ids in answered if ids[: len(start)] == start]

@@ -73,9 +73,7 @@ class PairJudge:
     all orders.
 
     Of a pair the answer that is named gets 1 and the other 0; by labels each gets the probability of its name
-    as the reply's first token, normalised over the two. Both get one half where the reply names neither.
-    Raises PolyrewardError where the judge's verdict is by labels, and a reply to the question is more than a
-    name."""
+    as the reply's first token, normalised over the two. Both get one half where the reply names neither."""
 
     judge: Judge
     question: PairQuestion

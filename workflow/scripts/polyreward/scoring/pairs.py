@@ -37,14 +37,10 @@ def write_row_scores(
 
 
 def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> pd.DataFrame:
-    """Score evaluation rows; returns the columns of `score_table`, truncated_share and within_noise.
+    """Score evaluation rows; return the columns of `score_table`, truncated_share and within_noise.
 
-    A row's `rejected` is one answer or a list. The highest of several is its score_rejected, so that chosen
-    must beat all. within_noise: the margin is no larger than `margin_noise`.
-
-    Raises:
-        PolyrewardError: rows have scores that are not numbers; it names them.
-    """
+    The highest of several rejected answers is score_rejected. within_noise: the margin is no larger than
+    `margin_noise`. Raises PolyrewardError that names rows whose scores are NaN."""
     scores = reward_model.score([_conversations(row) for row in rows], label)
     table = score_table(
         rows, [values[0] for values in scores.values], [values[1:].max() for values in scores.values]

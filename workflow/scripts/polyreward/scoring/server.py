@@ -240,8 +240,8 @@ def label_row(reply: dict, labels: Sequence[str]) -> np.ndarray:
     known.
 
     Tokens that differ only in spaces count together. A label that is not among the likeliest tokens gets the
-    smallest of their log-probabilities, which bounds its own from above, minus MARGIN. Raises LookupError or
-    TypeError where the reply has no log-probabilities, and RequestFailure where they are none."""
+    smallest of their log-probabilities, minus MARGIN. Raises LookupError or TypeError where the reply has
+    none."""
     top = reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
     # Some servers leave a tokenizer's own mark for a space in the token.
     seen = [(entry["token"].strip(" \n\t\u2581\u0120"), max(entry["logprob"], FLOOR)) for entry in top]

@@ -63,15 +63,8 @@ def fetched(
 ) -> Path:
     """Download a repository's missing files at a commit; return its folder in the cache.
 
-    The hub is not asked where the cache has all. Files that are complete stay in the cache if others fail.
-
-    Args:
-        files: patterns of the files; None for all.
-        unwanted: patterns of those to leave out.
-
-    Raises:
-        PolyrewardError: a file is unavailable.
-    """
+    The hub is not asked where the cache has all. files, unwanted: patterns of those to take (None for all)
+    and to leave out."""
     chosen = {"repo_type": kind, "revision": commit, "allow_patterns": files, "ignore_patterns": unwanted}
     return Path(_answer(lambda: snapshot_download(repository, **chosen), repository, kind, commit))
 

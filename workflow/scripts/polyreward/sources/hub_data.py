@@ -42,26 +42,19 @@ ALLOWED = {
 
 
 def hub_rows(entry: Mapping, name: str) -> list[dict]:
-    """Return the rows of a dataset of the hub.
+    """Return the rows of a dataset of the hub, of one of these kinds (`holds`).
 
-    The rows are of one of these kinds:
-        pairs: a `layout`, as in pair_layouts; or columns chosen, rejected, and prompt unless the answers are
-            whole conversations; or prompt, first, second, preference, with `chooses` {first: values, second:
-            values}; or prompt, response, rating, with `ratings` {value: number} or None.
-        passages (column text), instructions (prompt, perhaps reference): `languages` {language: its config,
-            split, files}, and `key`, columns that identify rows across languages. Pairs may have both too:
-                then
-            rows are in the first language, with `translations` {language: {prompt, chosen, rejected}}.
-        questions: columns as in question_sets.py, perhaps id, and `languages` with different rows.
+    pairs: a `layout`, as in pair_layouts; or columns chosen, rejected, and prompt unless the answers are
+    whole conversations; or prompt, first, second, preference, with `chooses` {first: values, second: values};
+    or prompt, response, rating, with `ratings` {value: number} or None. passages (column text), instructions (prompt, perhaps reference):
+    `languages` {language: its config, split, files}, and `key`, columns that identify rows across languages;
+    pairs may have both too, and then `translations`. questions: columns as in question_sets.py, and
+    `languages` with different rows.
 
     Args:
-        entry: id (or a folder in the hub's layout), revision (a commit), config, split, files (patterns or
-            None),
-            columns {our name: the dataset's, or several of which the first existing one counts}, `only` {the
-            dataset's column: values of rows to read}, and its kind's keys.
-
-    Raises:
-        PolyrewardError: names every column that is missing or has other content, and how to fix it.
+        entry: id (or a folder in the hub's layout), revision, config, split, files, columns {our name:
+            the dataset's, or several of which the first existing one counts}, `only` {column: values of
+            rows to read}, and its kind's keys.
     """
     path = Path(entry["id"])
     folder = path if path.is_dir() else fetched(entry["id"], DATASETS, entry["revision"])

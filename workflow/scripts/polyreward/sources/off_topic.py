@@ -9,12 +9,7 @@ def off_topic_rows(rows: Sequence[dict], subset: str) -> list[dict]:
     """Return for each row another whose rejected answer is the chosen one of another template's row.
 
     Two templates with equally many rows and answers of similar length each reject what the other chooses, so
-    that an answer is right as often as wrong. An unmatched template has no such row.
-
-    Args:
-        rows: one section's, from `templates.expanded`.
-        subset: the new rows'.
-    """
+    that an answer is right as often as wrong. An unmatched template has no such row."""
     found = []
     for one, other in _in_twos(rows):
         for row, wrong in [*zip(one, other, strict=True), *zip(other, one, strict=True)]:

@@ -33,13 +33,8 @@ def option_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
 def annotated_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
     """Yield questions with all annotators' `accepted` answers, in the question's language and in English.
 
-    A question that too many annotators could not answer is left out.
-
-    Args:
-        records: prompt, annotations [{answers, en_answers, count}], and unknown, the number of annotators who
-            do
-            not know (idk), see no answer, or find the question not applicable.
-    """
+    A question that too many annotators could not answer is left out. records: prompt, annotations [{answers,
+    en_answers, count}], and unknown, the number of annotators who do not know."""
     for record in records:
         unknown = {key: count or 0 for key, count in (record.get("unknown") or {}).items()}
         unanswerable = unknown.get("no-answer", 0) + unknown.get("not-applicable", 0) >= NOBODY_ANSWERS

@@ -94,10 +94,8 @@ def resolved_slots(slots: dict, fill: dict) -> dict[str, list]:
 def expanded(templates: Iterable[dict], source: str) -> list[dict]:
     """Expand templates to rows: id, template, source, subset, prompt, chosen, rejected, messages, slots.
 
-    A prompt is a text, or with a history all messages of the chat ({role, content}). `messages` holds each
-    field in English with placeholders; its texts are the keys into a catalog. `slots` holds {name: [type,
-    value]} for each field. A family gives two rows with swapped answers.
-    """
+    `messages` holds each field in English with placeholders, whose texts are the keys into a catalog. `slots`
+    holds {name: [type, value]} for each field. A family gives two rows with swapped answers."""
     rows, problems = [], []
     for item in templates:
         for number, fill in enumerate(item["fills"], start=1):
@@ -241,12 +239,8 @@ def data_files(folder: str | Path) -> list[Path]:
 def template_rows(entry: dict, name: str, schema: dict) -> list[dict]:
     """Return the rows of a folder of templates, in which each file is a source.
 
-    Args:
-        entry: `path`; `written`, whether to use the templates' own wrong answers; `off_topic`, {file's stem:
-            subset} of files that also give rows with an answer to another request as the rejected one.
-        name: the dataset's, a prefix of its sources.
-        schema: the templates'.
-    """
+    entry: `path`; `written`, whether to use the templates' own wrong answers; `off_topic`, {file's stem:
+    subset} of files that also give rows with an answer to another request as the rejected one."""
     files = data_files(entry["path"])
     read_templates(files, schema)  # all files together: ids must not repeat
     rows = []

@@ -22,14 +22,10 @@ def train_grpo(
     precision: str = "float32",
     liger: bool = False,
 ) -> None:
-    """Train a judge on questions (request, right), as pairs.both_orders gives them: each label is right in
-    every other one.
+    """Train a judge on questions (request, right), as pairs.both_orders gives them; neighbours stay together.
 
-    Neighbours are kept or left out together, so that this stays so.
-
-    rewards: weights. criteria: whether the judge writes criteria before its verdict. quote: characters of an
-    answer that the last of them names; 0 for none. checkpoints, out_folder, precision, liger: as in
-    train_by_grpo. Raises PolyrewardError where fewer questions are left than one update takes."""
+    criteria: whether the judge writes criteria before its verdict. quote: characters of an answer that the
+    last of them names; 0 for none. The others: as in train_by_grpo."""
     longest = settings.max_length + settings.max_new_tokens
 
     def rewarder_of(tokenizer) -> Rewards:

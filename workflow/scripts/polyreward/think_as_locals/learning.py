@@ -36,15 +36,12 @@ def learning_table(
     contrasts: Sequence[tuple[str, str]],
     interval: Interval,
 ) -> pd.DataFrame:
-    """Return a row for each judge and for each contrast of two: R_corr in the mean over questions and seeds,
-    with intervals.
+    """Return a row for each judge and for each contrast of two: R_corr in the mean over questions and seeds.
 
-    tables: {training: rows of held_out_verdicts}, of the same questions. seeds: {judge: its trainings, one
-    for each seed}. r_corr: 2 p_right - 1, what R_corr is in the mean over verdicts drawn by their
-    probabilities; -1 to 1. right_pct: questions whose right label is the more probable one. Intervals by
-    bootstrap over items, the same draws for all judges, to which the variance between a judge's seeds is
-    added as in Table 1: what items explain of it is in the draws already. They stay within what can be; where
-    all draws are alike, as of a judge that always names the same label, the ends are no numbers."""
+    tables: {training: rows of held_out_verdicts}, of the same questions. seeds: {judge: its trainings}.
+    r_corr: 2 p_right - 1, -1 to 1. right_pct: questions whose right label is the more probable one. Intervals
+    by bootstrap over items, the same draws for all judges, with the variance between seeds added as in Table
+    1; where all draws are alike the ends are no numbers."""
     anyone = tables[next(iter(seeds.values()))[0]]
     tables = {name: table.set_index("id").loc[anyone["id"]] for name, table in tables.items()}
     members = pd.get_dummies(anyone["item"]).to_numpy(float)  # (questions, items)

@@ -32,13 +32,10 @@ def appropriateness(
     """Return R_appr of replies: log p(j | q, y1, y2, z) - log p(j | q, y1, y2), how much the criteria help
     the right verdict.
 
-    j: the right label; z: the reply's criteria; p: the current model's, without a gradient; in nats. Length
-    handling: both terms are sums over the tokens of the label alone, the same tokens, so that the length of
-    the criteria enters neither; "Verdict:" stands before the label in both and is not counted. The second
-    term is the same for all replies to a question: it moves a group's level and none of its advantages. A
-    reply that is not in form gets the least of those to the same question that are, so that it never gains on
-    them; 0 where there are none. max_length, token_budget, share: as in label_logprobs. Source: arXiv
-    2509.21798."""
+    j: the right label; z: the reply's criteria; p: the current model's, without a gradient; in nats. Both
+    terms are sums over the tokens of the label alone. The second is the same for all replies to a question:
+    it moves none of a group's advantages. A reply that is not in form gets the least of those to the same
+    question that are, so that it never gains on them; 0 where there are none. Source: arXiv 2509.21798."""
     # Also what is not in form is run: processes that share a model have to call it equally often.
     thought = [(request, reply.criteria) for request, reply in zip(requests, replies, strict=True)]
     distinct = list(dict.fromkeys(requests))
@@ -61,13 +58,12 @@ def appropriateness(
 
 
 class Rewards:
-    """The three rewards as TRL calls them: on the columns of the training data and the replies to them, as
-    message lists.
+    """The three rewards as TRL calls them: on the columns of the training data and the replies, as message
+    lists.
 
-    tokenizer: of the model. ends: token ids that end a reply. `trainer` is to be set to the one that trains,
-    and `weights` to those of the rewards. max_length, token_budget: as in logprobs.label_logprobs. criteria:
-    whether replies have to have some. quote: characters of an answer that the last of them names, so that a
-    reply without has the fault UNNAMED; 0 for none."""
+    ends: token ids that end a reply. `trainer` is to be set to the one that trains, and `weights` to those of
+    the rewards. criteria: whether replies have to have some. quote: characters of an answer that the last of
+    them names, so that a reply without has the fault UNNAMED; 0 for none."""
 
     def __init__(
         self,

@@ -59,12 +59,11 @@ def matches(reply: str, accepted: list[str]) -> bool:
 
 
 def says(reply: str, accepted: str) -> bool:
-    """Return whether a reply, of a word or of sentences, has an accepted answer in it, as whole words.
+    """Return whether a reply has an accepted answer in it, as whole words.
 
-    Where words stand without spaces (Thai, Han, kana) that is anywhere, since no rule finds their borders: a
-    single letter is therefore no accepted answer (questions.py). In Korean it is at the start of a word, as
-    particles follow it; in Arabic, "and", "in", "to" and the article may stand before it. A reply that denies
-    the answer, or says several, counts too."""
+    Where words stand without spaces (Thai, Han, kana) that is anywhere. In Korean it is at the start of a
+    word, as particles follow it; in Arabic, "and", "in", "to" and the article may stand before it. A reply
+    that denies the answer, or says several, counts too."""
     sought = words(accepted)
     arabic = re.match("[\u0621-\u064a]{3}", sought)
     if arabic:

@@ -48,9 +48,8 @@ def draw_rows(points: pd.DataFrame, correlations: pd.DataFrame, rating: str, con
     """Draw for each set and selection (a row) and benchmark (a column) the reward models, their line and the
     bounds.
 
-    points: as `plotted` gives them, bounds among them. correlations: correlation_table's rows, those of the
-    same among them. rating: of sets that have it, as picks.shown_rating has it. confidence: the band's level,
-    a fraction."""
+    points, correlations: rows of `plotted` and of correlation_table. confidence: the band's level, a
+    fraction."""
     groups = list(points.groupby(OF, sort=False))
     figure = Figure(figsize=(TEXT_WIDTH, 0.5 + 2.3 * len(groups)), layout="constrained")
     axes = figure.subplots(len(groups), len(AXES), sharex="col", sharey="row", squeeze=False)

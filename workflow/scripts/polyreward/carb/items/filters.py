@@ -35,12 +35,12 @@ COUNT_COLUMNS = [
 
 @dataclasses.dataclass(frozen=True)
 class Filters:
-    """near_duplicate: likeness (0 to 1, difflib's ratio) from which on two written texts are one.
+    """Which answers go, as config.yaml has it; what is compared as data (is_fact) only goes for being equal
+    or too far.
 
-    script_share: least share of a text's letters in its language's script. nearest, farthest: between these
-    the cosine similarity of a wrong answer to the right one lies. What is compared as data (is_fact) is
-    compared as text only for being equal, and has no upper limit of similarity; nor have texts of other
-    numbers: to a model a date is much like another."""
+    near_duplicate: likeness (0 to 1, difflib's ratio) from which on two written texts are one. script_share:
+    least share of letters in the language's script. nearest, farthest: bounds of the cosine similarity of a
+    wrong answer to the right one; texts of other numbers have no upper bound."""
 
     near_duplicate: float
     script_share: float
@@ -55,13 +55,12 @@ def kept_items(
     scripts: Mapping[str, str],
     filters: Filters,
 ) -> tuple[list[dict], list[dict]]:
-    """Filter the answers of possible items; returns (items with three or more wrong answers, counts per
+    """Filter the answers of possible items; return (items with three or more wrong answers, counts per
     culture and domain).
 
-    similarities: id, value and the cosine similarity of that answer to the chosen one. scripts: {language:
-    ISO 15924}. The counts have COUNT_COLUMNS. references_shared: other cultures' references that are right
-    for this one too; answers: distinct ones among the rest. Items with a `family` get their wrong answers
-    later: only they themselves are checked."""
+    similarities: id, value and the cosine similarity of that answer to the chosen one. references_shared:
+    other cultures' references that are right for this one too; answers: distinct ones among the rest. Items
+    with a `family` get their wrong answers later: only they themselves are checked."""
     counts: dict[tuple[str, str], Counter] = defaultdict(Counter)
     for row in _once_a_family(references):
         counts[row["culture"], row["domain"]].update(topics=1, topics_ambiguous=row["value"] is None)

@@ -15,14 +15,13 @@ PROVENANCE = ("value", "culture", "topic", "check", "generator")
 
 
 def finished_items(items: Sequence[dict], seed: int, items_per_cell: int | None = None) -> list[dict]:
-    """Draw three wrong answers for each item and put all four in an order; returns items as the benchmark has
+    """Draw three wrong answers for each item and put all four in an order; return items as the benchmark has
     them.
 
-    items_per_cell: at most so many of each culture and domain, drawn by hash; None for all. A smaller number
-    gives a part of the items that a larger one gives, with the same answers in the same order. Items with a
-    `family` come first, in whole groups of four (quartets.py) that share their four answers. A culture that
-    has given fewer wrong answers to this culture and domain so far comes first, equal ones by hash. The
-    chosen answer's position is each of the four equally often within a culture and domain, or once more."""
+    items_per_cell: at most so many of each culture and domain, drawn by hash; a smaller number gives a part
+    of the items that a larger one gives. Items with a `family` come first, in whole groups of four that share
+    their answers. A culture that has given fewer wrong answers to this cell so far comes first. The chosen
+    answer's position is each of the four equally often within a cell, or once more."""
     cells = defaultdict(list)
     for item in items:
         cells[item["culture"], item["domain"]].append(item)

@@ -42,9 +42,8 @@ def spread(scores: pd.DataFrame) -> float:
     """Return the standard deviation of a scorer's scores of the answers to one question, pooled over
     questions.
 
-    scores: item_scores' rows on the benchmark. What changes are relative to: a reward model's zero and unit
-    are arbitrary, and so is what it adds to all answers to a question; how far it tells four answers to one
-    question apart is its own. 0 where it never does."""
+    Changes are relative to it: a reward model's zero and unit are arbitrary, and so is what it adds to all
+    answers to a question. 0 where it never tells answers apart."""
     variances = scores.groupby("id", sort=False)["score"].var(ddof=1)
     found = float(np.sqrt(variances.mean()))
     return found if found > SAME else 0.0
@@ -54,10 +53,8 @@ def relative_changes(scores: pd.DataFrame, unit: float) -> pd.DataFrame:
     """Return each item's (score of the rewrite - score of the base) / unit: ids by PERTURBATIONS; nan where
     unit is 0.
 
-    scores: item_scores' rows, candidate 0 the base and the others PERTURBATIONS in turn. unit: the scorer's
-    `spread`. It is not the quotient (score' - score) / |score|, which means something only where a score of 0
-    does: a Bradley-Terry reward may be moved by any constant, so that one near 0 makes any change as large as
-    one likes, and a judge's base is always 0."""
+    unit: the scorer's `spread`. The quotient by |score| means something only where a score of 0 does: a
+    Bradley-Terry reward may be moved by any constant, and a judge's base is always 0."""
     wide = scores.pivot(index="id", columns="candidate", values="score")
     rewrites = wide[list(range(1, 1 + len(PERTURBATIONS)))]
     return (rewrites.sub(wide[0], axis=0) / (unit or np.nan)).set_axis(list(PERTURBATIONS), axis=1)
