@@ -50,19 +50,17 @@ def moved(*changes, items=3) -> pd.DataFrame:
     return scores([[n, *(n + UNIT * np.array(changes))] for n in range(items)])
 
 
-def table_of(**tables) -> pd.DataFrame:
-    kinds = {name: "baseline" if name == "length" else "classifier" for name in tables}
-    return sensitivity.perturbation_table(
-        tables, dict.fromkeys(tables, scores(ONE)), kinds, {}, CHANGED, INTERVAL
-    )
+def table_of(kinds=None, zeros=None, benchmark=None, **tables) -> pd.DataFrame:
+    kinds = kinds or {name: "baseline" if name == "length" else "classifier" for name in tables}
+    benchmark = {**dict.fromkeys(tables, scores(ONE)), **(benchmark or {})}
+    return sensitivity.perturbation_table(tables, benchmark, kinds, zeros or {}, CHANGED, INTERVAL)
 
 
 def test_the_unit_is_the_spread_within_questions():
     assert spread(scores(ONE)) == pytest.approx(UNIT)
     assert spread(scores([[0, 0, 2, 2], [1, 1, 1, 1]])) == pytest.approx(np.sqrt((4 / 3 + 0) / 2))
-    assert spread(scores(np.array(ONE) + [[100], [0], [-7]])) == pytest.approx(
-        UNIT
-    )  # whatever a question adds
+    whatever_a_question_adds = np.array(ONE) + [[100], [0], [-7]]
+    assert spread(scores(whatever_a_question_adds)) == pytest.approx(UNIT)
     assert spread(scores([[0.1, 0.1, 0.1, 0.1]] * 3)) == 0
 
 
@@ -73,19 +71,9 @@ def test_a_reward_model_s_zero_and_unit_do_not_matter(zero, unit):
     np.testing.assert_allclose(found.to_numpy(), [[-1, 0.5, 2, 0]] * 3, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("sizes", "index"),
-    [
-        ([2, 0, 0, 0], 1),
-        ([1, 1, 1, 1], 0),
-        ([0, 0.1, 2, 1], -1),
-        ([3, 1, 1, 1], 0.5),
-        ([1, 3, 0, 0], 0),
-        ([0, 0, 0, 0], np.nan),
-    ],
-)
-def test_the_index(sizes, index):
-    np.testing.assert_allclose(sensitivity_index(np.array([sizes, sizes])), [index, index])
+def test_the_index():
+    known = {(2, 0, 0, 0): 1, (1, 1, 1, 1): 0, (0, 0.1, 2, 1): -1, (3, 1, 1, 1): 0.5, (0, 0, 0, 0): np.nan}
+    np.testing.assert_allclose(sensitivity_index(np.array(list(known))), list(known.values()))
 
 
 def test_one_row_for_each_scorer_and_perturbation_the_best_first():
@@ -104,40 +92,29 @@ def test_one_row_for_each_scorer_and_perturbation_the_best_first():
     assert set(table["note"]) == {""} and set(table["n_items"]) == {3}
 
 
-def percents(zero: str, values) -> pd.DataFrame:
-    tables = {"rm": scores(values)}
-    table = sensitivity.perturbation_table(
-        tables, {"rm": scores(ONE)}, {"rm": "implicit"}, {"rm": zero}, CHANGED, INTERVAL
-    )
-    return table.set_index("perturbation")
-
-
-def test_percent_of_a_score_with_a_zero_of_its_own():
-    """Of mean sizes 3 (2 and 4), changes of -1 and -2 are -50%."""
-    found = percents("own", [[2.0, 1, 2, 3, 2], [-4.0, -6, -4, -5, -4]])
-    assert list(found["percent"]) == pytest.approx([-50, 0, 0, 0])
-    assert list(found["percent_size"]) == pytest.approx([50, 0, 100 / 3, 0])
-    alike = percents("own", [[2.0, 1, 2, 3, 2]] * 3)
-    assert alike.loc["CC", ["percent", "percent_low", "percent_high"]].tolist() == pytest.approx([-50] * 3)
-
-
-def test_percent_of_a_judge_is_of_the_half_that_the_base_has_beside_itself():
-    nats = np.log(3)  # three quarters for the rewrite: half of a half more
-    found = percents("log-odds", [[0.0, nats, -nats, 0, 50]] * 2)
-    assert list(found["percent"]) == pytest.approx([50, -50, 0, 100])
-    assert list(percents("shares", [[0.0, 0.5, -0.5, 0, 1]] * 2)["percent"]) == pytest.approx(
-        [50, -50, 0, 100]
-    )
+@pytest.mark.parametrize(
+    ("zero", "values", "percent"),
+    [
+        ("own", [[2.0, 1, 2, 3, 2], [-4.0, -6, -4, -5, -4]], [-50, 0, 0, 0]),  # -1 and -2 of 3, the mean size
+        ("log-odds", [[0.0, np.log(3), -np.log(3), 0, 50]] * 2, [50, -50, 0, 100]),  # half of a half more
+        ("shares", [[0.0, 0.5, -0.5, 0, 1]] * 2, [50, -50, 0, 100]),
+    ],
+)
+def test_percent_of_a_score_with_a_zero(zero, values, percent):
+    found = table_of({"rm": "implicit"}, {"rm": zero}, rm=scores(values)).set_index("perturbation")
+    assert list(found["percent"]) == pytest.approx(percent)
+    if zero == "own":
+        assert list(found["percent_size"]) == pytest.approx([50, 0, 100 / 3, 0])
+    else:
+        assert found.loc["CC", ["percent_low", "percent_high"]].tolist() == pytest.approx([50] * 2)
 
 
 def test_a_score_without_a_zero_has_no_percent_and_every_row_its_share_of_changed_characters():
     table = table_of(rm=moved(-1, 0, 0, 0))
     assert table[["percent", "percent_low", "percent_high", "percent_size"]].isna().all(axis=None)
     assert set(table["changed_share"]) == {0.25}
-    shares = sensitivity.changed_shares(
-        [{"id": "i", "answers": ["abcd", "abxd", "abcd", "wxyz", "abcdabcd"]}]
-    )
-    assert shares.loc["i"].tolist() == pytest.approx([0.25, 0, 1, 1 / 3])
+    item = {"id": "i", "answers": ["abcd", "abxd", "abcd", "wxyz", "abcdabcd"]}
+    assert sensitivity.changed_shares([item]).loc["i"].tolist() == pytest.approx([0.25, 0, 1, 1 / 3])
     shown = display_perturbations(table, "95%").iloc[0]
     assert shown["characters changed"] == "CC 0.25, RC 0.25, CL 0.25, RP 0.25"
     assert shown["change of a score with a zero, %"] == ""
@@ -151,12 +128,9 @@ def test_changes_that_cancel_have_a_size_and_no_direction():
 
 
 def test_a_scorer_that_tells_nothing_apart_is_named_and_is_no_crash():
-    flat = scores([[1.0] * 4] * 3)
-    tables = {"flat": scores([[1.0] * 5] * 3), "still": scores([[1.0] * 5] * 3), "fine": moved(-1, 0, 0, 0)}
-    benchmark = {"flat": flat, "still": scores(ONE), "fine": scores(ONE)}
-    table = sensitivity.perturbation_table(
-        tables, benchmark, dict.fromkeys(tables, "generative"), {}, CHANGED, INTERVAL
-    )
+    alike = scores([[1.0] * 5] * 3)
+    flat = {"flat": scores([[1.0] * 4] * 3)}
+    table = table_of(benchmark=flat, flat=alike, still=alike, fine=moved(-1, 0, 0, 0))
     by_name = table.drop_duplicates("scorer").set_index("scorer")
     assert list(by_name.index)[0] == "fine"
     assert by_name.loc["flat", "note"] == "all answers to a question have the same score"
@@ -193,18 +167,13 @@ def test_judges_of_other_items_join_the_table_in_its_order():
     items = [{"id": f"i{n}", "answers": ["ab", "ac", "ab", "xy", "ab"]} for n in (0, 1, 2, 9)]
     table = sensitivity.grouped_table(groups, {"judge": "shares"}, items, INTERVAL)
     shares = table[table["scorer"] == "judge"].set_index("perturbation")
-    assert (
-        shares["changed_share"].tolist() == pytest.approx([0.5, 0, 1, 0]) and shares.loc["CC", "percent"] < 0
-    )
+    assert shares["changed_share"].tolist() == pytest.approx([0.5, 0, 1, 0])
+    assert shares.loc["CC", "percent"] < 0
     found = table.drop_duplicates("scorer").set_index("scorer")
-    assert (
-        list(found.index) == ["judge", "surface", "length", CHANCE]
-        and list(table.columns) == PERTURBATION_COLUMNS
-    )
-    assert found["n_items"].tolist() == [2, 3, 3, 3] and found["index"].iloc[:3].tolist() == pytest.approx(
-        [1, -1, 1]
-    )
-    assert table.index.tolist() == list(range(16))
+    assert list(found.index) == ["judge", "surface", "length", CHANCE]
+    assert found["n_items"].tolist() == [2, 3, 3, 3]
+    assert found["index"].iloc[:3].tolist() == pytest.approx([1, -1, 1])
+    assert list(table.columns) == PERTURBATION_COLUMNS and table.index.tolist() == list(range(16))
 
 
 def chance_of(**tables) -> pd.DataFrame:
@@ -213,31 +182,28 @@ def chance_of(**tables) -> pd.DataFrame:
 
 
 def test_scores_dealt_out_anew_know_nothing_of_facts():
-    """One of five scores is 1 apart: in a fifth of deals it is the base's and moves all, else it moves one
-    rewrite in four."""
-    table = chance_of(fact=moved(-1, 0, 0, 0, items=400), length=moved(0, 9, 9, 9, items=400))
-    assert (
-        list(table["scorer"].unique()) == [CHANCE]
-        and set(table["kind"]) == {"chance"}
-        and set(table["n_items"]) == {400}
-    )
+    """One of five scores is 1 apart: in a fifth of deals it is the base's and moves all, else one rewrite in
+    four."""
+    fact = moved(-1, 0, 0, 0, items=400)
+    table = chance_of(fact=fact, length=moved(0, 9, 9, 9, items=400))
+    assert set(zip(table["scorer"], table["kind"], table["n_items"], strict=True)) == {
+        (CHANCE, "chance", 400)
+    }
     np.testing.assert_allclose(table["size"], 2 / 5, atol=0.02)
     np.testing.assert_allclose(table["change"], 0, atol=0.02)
     np.testing.assert_allclose(table["lower_pct"], 20, atol=1.5)
     assert table["index"].iloc[0] == pytest.approx(0, abs=0.02)
     assert table["index_low"].iloc[0] < 0.02 and table["index_high"].iloc[0] > -0.02
-    pd.testing.assert_frame_equal(
-        table, chance_of(fact=moved(-1, 0, 0, 0, items=400), length=moved(0, 1, 2, 3, items=400))
-    )
+    pd.testing.assert_frame_equal(table, chance_of(fact=fact, length=moved(0, 1, 2, 3, items=400)))
 
 
 def test_chance_is_of_reward_models_that_tell_answers_apart():
-    tables = {"flat": scores([[1.0] * 5] * 3), "length": moved(1, 2, 3, 4)}
+    alike = scores([[1.0] * 5] * 3)
+    kinds = {"flat": "classifier", "length": "baseline"}
     benchmark = {"flat": scores([[1.0] * 4] * 3), "length": scores(ONE)}
-    assert sensitivity.chance_table(
-        tables, benchmark, {"flat": "classifier", "length": "baseline"}, INTERVAL
-    ).empty
-    still = chance_of(still=scores([[1.0] * 5] * 3))
+    tables = {"flat": alike, "length": moved(1, 2, 3, 4)}
+    assert sensitivity.chance_table(tables, benchmark, kinds, INTERVAL).empty
+    still = chance_of(still=alike)
     assert still["index"].isna().all() and set(still["note"]) == {"no rewrite changes a score"}
 
 
@@ -251,52 +217,49 @@ def test_replies_in_form_are_noted_where_there_are_any():
     assert notes["written"] == "no rewrite changes a score; 2 of 3 replies in form"
 
 
+def test_items_that_are_not_rewritten_leave_rows_that_say_so():
+    empty = item_scores(Pairwise({}), [], "rm")
+    table = table_of(a=empty, length=empty)
+    assert list(table.columns) == PERTURBATION_COLUMNS and len(table) == 2 * len(PERTURBATIONS)
+    assert table[["change", "size", "index"]].isna().all(axis=None) and set(table["n_items"]) == {0}
+    assert set(display_perturbations(table, "95%")["note"]) == {f"not tested: {NO_REWRITES}"}
+
+
 LANGUAGES = {"i0": ["de", "en", "ja"], "i1": ["ja", "de", "en"]}
 ORDER = ["en", "de", "ja"]
+PAIRS = [("en", "de"), ("en", "ja"), ("de", "ja")]
 
 
-def test_consistency_is_known():
+def pairs_of(k, benchmark=None, **tables) -> pd.DataFrame:
+    benchmark = {**dict.fromkeys(tables, scores(ONE)), **(benchmark or {})}
+    kinds = dict.fromkeys(tables, "classifier")
+    return agreement.pair_table(tables, benchmark, kinds, LANGUAGES, ORDER, k)
+
+
+def test_consistency_is_known_and_drawn():
     table = scores([[0, UNIT, 3 * UNIT], [0, 0, 0]])
     found = agreement.item_consistency(table, LANGUAGES, ORDER, UNIT, 2)
-    assert list(found.columns) == [("en", "de"), ("en", "ja"), ("de", "ja")]
+    assert list(found.columns) == PAIRS
     np.testing.assert_allclose(found.loc["i0"], np.exp([-2, -4, -6]))
     np.testing.assert_allclose(found.loc["i1"], 1)
+    grid = draw_consistency(pairs_of(2, a=table)).axes[0].images[0].get_array().filled(np.nan)
+    means = (1 + np.exp([-2, -4, -6])) / 2
+    np.testing.assert_allclose(grid, [[means[0], np.nan], [means[1], means[2]]])
 
 
 def test_consistency_without_a_unit_is_not_known():
-    tables = {"fine": scores([[0, 1, 2]] * 2), "flat": scores([[1, 1, 1]] * 2)}
-    benchmark = {"fine": scores(ONE), "flat": scores([[1.0] * 4] * 2)}
-    pairs = agreement.pair_table(tables, benchmark, dict.fromkeys(tables, "classifier"), LANGUAGES, ORDER, 1)
+    flat = {"flat": scores([[1.0] * 4] * 2)}
+    pairs = pairs_of(1, flat, fine=scores([[0, 1, 2]] * 2), flat=scores([[1, 1, 1]] * 2))
     assert pairs.loc[pairs["scorer"] == "flat", "consistency"].isna().all()
     titles = [axis.get_title() for axis in draw_consistency(pairs).axes if axis.get_title()]
     assert titles[1] == "flat\nno spread" and titles[0].startswith("fine\nmean 0.")
 
 
-def test_items_that_bring_no_rewrites_leave_rows_that_say_so():
-    empty, kinds = item_scores(Pairwise({}), [], "rm"), {"a": "classifier", "length": "baseline"}
-    table = sensitivity.perturbation_table(
-        dict.fromkeys(kinds, empty), dict.fromkeys(kinds, scores(ONE)), kinds, {}, CHANGED, INTERVAL
-    )
-    assert list(table.columns) == PERTURBATION_COLUMNS and len(table) == len(kinds) * len(PERTURBATIONS)
-    assert table[["change", "size", "index"]].isna().all(axis=None) and set(table["n_items"]) == {0}
-    assert set(display_perturbations(table, "95%")["note"]) == {f"not tested: {NO_REWRITES}"}
-
-
-def test_items_that_bring_no_versions_leave_rows_that_say_so():
-    empty = item_scores(Pairwise({}), [], "rm")
-    pairs = agreement.pair_table({"a": empty}, {"a": scores(ONE)}, {"a": "classifier"}, {}, ORDER, 1)
-    found = list(zip(pairs["language_1"], pairs["language_2"], strict=True))
-    assert found == [("en", "de"), ("en", "ja"), ("de", "ja")]
+def test_items_without_versions_leave_rows_that_say_so():
+    pairs = pairs_of(1, a=item_scores(Pairwise({}), [], "rm"))
+    assert list(zip(pairs["language_1"], pairs["language_2"], strict=True)) == PAIRS
     assert pairs["consistency"].isna().all() and set(pairs["n_items"]) == {0}
     assert draw_consistency(pairs).axes[0].get_title() == "a\nnot tested, no item"
-
-
-def test_the_figure_plots_its_table():
-    tables = {"a": scores([[0, UNIT, 3 * UNIT], [0, 0, 0]])}
-    pairs = agreement.pair_table(tables, {"a": scores(ONE)}, {"a": "classifier"}, LANGUAGES, ORDER, 2)
-    grid = draw_consistency(pairs).axes[0].images[0].get_array().filled(np.nan)
-    means = (1 + np.exp([-2, -4, -6])) / 2
-    np.testing.assert_allclose(grid, [[means[0], np.nan], [means[1], means[2]]])
 
 
 class Pairwise:
@@ -317,26 +280,21 @@ class Pairwise:
         return Scores(values, [np.array(["b" in c.answers] * 2) for c in conversations])
 
 
+def against_first(judge, *answers):
+    items = [Conversations(f"Q{number}?", tuple(texts)) for number, texts in enumerate(answers)]
+    return perturbed_scores.AgainstFirst(judge).score(items, "test")
+
+
 def test_a_judge_sees_each_answer_beside_the_first_one():
     judge = Pairwise({"a": -1.0, "b": 2.0, "c": -4.0, "x": 0.5, "y": 0.75})
-    found = perturbed_scores.AgainstFirst(judge).score(
-        [Conversations("Q?", ("a", "b", "c")), Conversations("R?", ("x", "y"))], "test"
-    )
+    found = against_first(judge, "abc", "xy")
     assert judge.asked == [("a", "b"), ("a", "c"), ("x", "y")]
     assert [list(values) for values in found.values] == [[0, 3, -3], [0, 0.25]]
     assert [list(cut) for cut in found.truncated] == [[True, True, False], [False, False]]
 
 
 def test_a_score_of_a_judge_that_is_not_a_number_is_refused():
-    item = {
-        "id": "i1",
-        "topic": "t1",
-        "culture": "de",
-        "domain": "values",
-        "prompt": "Q?",
-        "answers": ["a", "b"],
-        "chosen": 0,
-    }
+    item = {"id": "i1", "topic": "t1", "culture": "de", "domain": "values", "prompt": "Q?", "answers": ["a", "b"], "chosen": 0}  # fmt: skip
     with pytest.raises(PolyrewardError, match="not a number"):
         item_scores(perturbed_scores.AgainstFirst(Pairwise({"a": 1.0, "b": np.nan})), [item], "rm")
 
@@ -344,26 +302,16 @@ def test_a_score_of_a_judge_that_is_not_a_number_is_refused():
 def test_only_judges_are_asked_about_pairs():
     judge = Pairwise({})
     assert perturbed_scores.comparable(judge, "generative") == perturbed_scores.AgainstFirst(judge)
-    assert (
-        perturbed_scores.comparable(judge, "classifier")
-        is judge
-        is perturbed_scores.comparable(judge, "implicit")
-    )
+    assert all(perturbed_scores.comparable(judge, kind) is judge for kind in ("classifier", "implicit"))
 
 
 def test_a_real_judge_s_score_is_the_log_odds_in_both_orders(bases, tmp_path):  # noqa: F811
     entry = {"kind": "generative", "source": bases["tiny-llama"]}
     scoring = {"dtype": "float32", "max_length": 1024, "token_budget": 4096, "attention": "sdpa"}
     judge = load_scorers("judge", entry, scoring, tmp_path)["judge"]
-    found = (
-        perturbed_scores.AgainstFirst(judge)
-        .score([Conversations("Q?", ("Yes.", "No.", "Yes."))], "test")
-        .values[0]
-    )
-    separate = judge.score([Conversations("Q?", ("Yes.", "No."))], "test").values[0]
+    found = against_first(judge, ("Yes.", "No.", "Yes.")).values[0]
+    separate = judge.score([Conversations("Q0?", ("Yes.", "No."))], "test").values[0]
     assert found[0] == 0 and found[2] == 0  # the same text twice: what a place adds cancels
     assert found[1] == pytest.approx(separate[1] - separate[0], abs=1e-6)
-    turned = (
-        perturbed_scores.AgainstFirst(judge).score([Conversations("Q?", ("No.", "Yes."))], "test").values[0]
-    )
+    turned = against_first(judge, ("No.", "Yes.")).values[0]
     assert turned[1] == pytest.approx(-found[1], abs=1e-6)

@@ -98,11 +98,6 @@ def test_probe_gets_all_of_separable_data():
     assert accuracy(probe_scores(features[:100], features[100:], 1)) == 1
 
 
-def test_probe_is_near_chance_on_noise():
-    features = np.random.default_rng(1).normal(size=(1000, 2, 4))
-    assert accuracy(probe_scores(features[:500], features[500:], 1)) == pytest.approx(0.5, abs=0.1)
-
-
 def test_tfidf_reads_a_message_list_as_its_text():
     turns = [{"role": "user", "content": "a kind dog"}]
     row = {"prompt": turns, "chosen": "yes", "rejected": "no"}

@@ -47,11 +47,6 @@ def mean(values):
     return sum(values) / len(values)
 
 
-def test_our_bases_run_fast(lm):
-    assert lm.share
-    assert lm.plain_head
-
-
 @pytest.mark.parametrize(
     "changes", [{}, {"share": False}, {"share": False, "plain_head": False}, {"token_budget": 1}], ids=str
 )

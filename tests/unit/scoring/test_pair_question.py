@@ -91,11 +91,6 @@ def test_more_answers_are_asked_about_in_all_orders():
     assert [len(values) for values in found] == [3, 2, 3] and list(found[0]) == pytest.approx([1 / 3] * 3)
 
 
-def test_a_judge_without_a_verdict_at_all_is_told():
-    with pytest.raises(PolyrewardError, match="no reply of 64 has a verdict"):
-        asked(lambda text: "Hm.").score(PAIRS, "judge")
-
-
 def test_by_labels_each_answer_gets_the_probability_of_its_name():
     judged = asked(
         lambda text: (0.6, 0.2) if first_is_good(text) else (0.1, 0.3), "alpacaeval", verdict="labels"
@@ -152,30 +147,6 @@ SOLUTION = "<type>Reasoning</type>\n<solution>4</solution>\n<eval><summary_A>5</
 )
 def test_rm_r1_s_verdict_is_what_stands_between_its_tags(reply, named):
     assert PairQuestion(**QUESTIONS["rm-r1"]).named(reply) == named
-
-
-def test_rm_r1_is_told_both_layouts_and_sees_question_and_answers():
-    question = PairQuestion(**QUESTIONS["rm-r1"])
-    system, user = question.request("How do I greet?", "Bow.", "Shake hands.")
-    tags = (
-        "type",
-        "solution",
-        "rubric",
-        "justify",
-        "eval",
-        "quote_A",
-        "quote_B",
-        "summary_A",
-        "summary_B",
-        "answer",
-    )
-    assert all(f"<{tag}>" in system["content"] and f"</{tag}>" in system["content"] for tag in tags)
-    assert (
-        user["content"]
-        == "[Client's question]\nHow do I greet?\n\n[Start of chatbot A's answer]\nBow.\n[End of chatbot A's"
-        " answer]\n\n[Start of chatbot B's answer]\nShake hands.\n[End of chatbot B's answer]"
-    )
-    assert not question.named_alone  # so that `verdict: labels` is refused
 
 
 def test_braces_in_texts_stay():

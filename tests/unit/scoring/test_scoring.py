@@ -79,14 +79,6 @@ def test_rewards_come_back_in_the_given_order_whatever_the_order(classifier):
     assert shuffled[SCORES].to_numpy() == pytest.approx(table[SCORES].to_numpy()[order], abs=1e-5)
 
 
-def test_a_reward_does_not_depend_on_its_neighbours(classifier):
-    separate = score_rows(classifier, ROWS[:1], "")[SCORES].to_numpy()
-    long = {**ROWS[1], "chosen": ROWS[1]["chosen"] * 9}
-    for neighbours in (ROWS[1:2], ROWS[2:], [long]):
-        table = score_rows(dataclasses.replace(classifier, token_budget=9999), [ROWS[0], *neighbours], "")
-        assert table[SCORES].to_numpy()[:1] == pytest.approx(separate, abs=1e-5)
-
-
 def test_a_table_has_its_columns_and_rows(classifier):
     table = score_rows(classifier, ROWS, "")
     assert list(table.columns) == COLUMNS
