@@ -7,7 +7,6 @@ import pytest
 from polyreward.analysis.accuracy import (
     MissingSubset,
     correctness,
-    pair_mean,
     section_mean,
     section_scores,
     subset_weights,
@@ -70,9 +69,8 @@ def test_a_missing_subset_is_named_and_is_a_polyreward_error():
     assert isinstance(caught.value, PolyrewardError)
 
 
-def test_section_mean_and_pair_mean_differ_where_sections_differ_in_size():
+def test_the_mean_of_sections_is_not_that_of_pairs():
     correct, subsets = [1.0, 1.0, 1.0, 0.0], ["chat", "chat", "chat", "safety"]
     accuracy = pd.Series(correct).groupby(subsets).mean().to_dict()
     sections = section_scores(accuracy, subset_weights(subsets, {}), {"chat": ["chat"], "safety": ["safety"]})
     assert section_mean(sections) == pytest.approx(0.5)  # (1 + 0) / 2
-    assert pair_mean(correct) == pytest.approx(0.75)  # 3 / 4

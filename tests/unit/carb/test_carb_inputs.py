@@ -21,66 +21,41 @@ GRPO = {k: v for k, v in load("config.yaml")["think_as_locals"]["grpo"].items() 
 JUDGE = {"kind": "generative", "path": "writer"}
 
 
-def config():
-    return {
-        "results": "out",
-        "seed": 1,
-        "bases": ["a"],
-        "source_language": "en",
-        "target_languages": ["es"],
-        "benchmarks": {"main": "bench", "twins": "pairs"},
-        "reward_models": {"mine": {"kind": "classifier", "path": "rm"}},
-        "off_the_shelf": ["judge"],
-        "precision": "float32",
-        "scoring": {"token_budget": 1, "max_length": 64},
-        "intervals": {"samples": 10, "confidence": 0.9},
-        "reward_model": {"lora": {"rank": 1, "alpha": 1, "top_layers": 2}, "cache_frozen_layers": True},
-        "devices": {"serve": None, "launch": None},
-        "carb": {
-            "cultures": ["ar", "ko"],
-            "domains": ["food"],
-            "policies": ["p", "q"],
-            "knockout": ["judge"],
-            "questions": ["mine.jsonl", "exams"],
-            "candidates": {"max_new_tokens": 7},
-            "grpo": None,
-            "generators": {},
-            "item_files": [],
-            "culture_file": str(ROOT / "resources/carb/cultures.yaml"),
-            "topics": str(ROOT / "resources/carb/topics"),
-            "perturbation": {"wordings": str(ROOT / "resources/carb/wordings")},
-            "consistency": {"k": 3.0},
-        },
-        "think_as_locals": {
-            "base": "a",
-            "warmup": {"pairs": 5},
-            "runs": {
-                "full": {"correctness": 1, "appropriateness": 1, "layout": 1},
-                "bare": {"correctness": 1, "appropriateness": 1, "layout": 0},
-                "no-criteria": {"correctness": 1, "appropriateness": 1, "layout": 1},
-            },
-            "cultures": ["ko"],
-            "judge": {"max_length": 640, "max_new_tokens": 9, "forced_close": True},
-            "judge_token_budget": 8,
-            "evaluation": {"cultures": ["ko"]},
-            "grpo": {"pairs": 6},
-            "held_out": 3,
-            "seeds": 3,
-            "easy": None,
-            "others": [],
-        },
-        "alignment": {"policy": "p", "sft": None, "reward_base": "a", "prompt_data": None, "reference": None},
+CARB = {
+    "cultures": ["ar", "ko"], "domains": ["food"], "policies": ["p", "q"], "knockout": ["judge"],
+    "questions": ["mine.jsonl", "exams"], "candidates": {"max_new_tokens": 7}, "grpo": None, "generators": {}, "item_files": [],
+    "culture_file": str(ROOT / "resources/carb/cultures.yaml"), "topics": str(ROOT / "resources/carb/topics"),
+    "perturbation": {"wordings": str(ROOT / "resources/carb/wordings")}, "consistency": {"k": 3.0},
+}  # fmt: skip
+ALL = {"correctness": 1, "appropriateness": 1, "layout": 1}
+LOCALS = {
+    "base": "a", "warmup": {"pairs": 5}, "runs": {"full": ALL, "bare": {**ALL, "layout": 0}, "no-criteria": ALL},
+    "cultures": ["ko"], "judge": {"max_length": 640, "max_new_tokens": 9, "forced_close": True}, "judge_token_budget": 8,
+    "evaluation": {"cultures": ["ko"]}, "grpo": {"pairs": 6}, "held_out": 3, "seeds": 3, "easy": None, "others": [],
+}  # fmt: skip
+CONFIG = {
+    "results": "out", "seed": 1, "bases": ["a"], "source_language": "en", "target_languages": ["es"],
+    "benchmarks": {"main": "bench", "twins": "pairs"}, "off_the_shelf": ["judge"], "precision": "float32",
+    "scoring": {"token_budget": 1, "max_length": 64}, "intervals": {"samples": 10, "confidence": 0.9},
+    "reward_model": {"lora": {"rank": 1, "alpha": 1, "top_layers": 2}, "cache_frozen_layers": True},
+    "devices": {"serve": None, "launch": None},
+    "alignment": {"policy": "p", "sft": None, "reward_base": "a", "prompt_data": None, "reference": None},
+}  # fmt: skip
+
+
+def made(carb=None, locals_=None, reward_models=None, **alignment):
+    """Return CARB's and Think-as-Locals' part of a scale, and the scale, with changes to its settings."""
+    config = {
+        **CONFIG,
+        "carb": {**CARB, **(carb or {})},
+        "think_as_locals": {**LOCALS, **(locals_ or {})},
+        "reward_models": {"mine": {"kind": "classifier", "path": "rm"}, **(reward_models or {})},
+        "alignment": {**CONFIG["alignment"], **alignment},
     }
-
-
-def made(config):
     models = {"a": {"source": {"kind": "pypi"}}, "p": {"source": {"kind": "random"}}}
     datasets = {"exams": {"kind": "hub", "holds": "questions"}}
-    judges, benchmarks = (
-        {"judge": {"kind": "generative", "model": "a"}},
-        {"bench": {"sections": {}, "weights": {}}},
-    )
-    known = Known(models, judges, datasets, benchmarks, {})
+    judges = {"judge": {"kind": "generative", "model": "a"}}
+    known = Known(models, judges, datasets, {"bench": {"sections": {}, "weights": {}}}, {})
     scale = Scale(settings_with(config), known)
     carb = Carb(scale, ModelFiles(scale))
     return carb, ThinkAsLocals(carb), scale
@@ -88,24 +63,23 @@ def made(config):
 
 @pytest.fixture
 def carb():
-    return made(config())[0]
+    return made()[0]
+
+
+@pytest.fixture
+def locals_():
+    return made()[1]
 
 
 def test_kin_are_reward_models_of_one_base():
-    changed = config()
-    changed["reward_models"] |= {
+    more = {
         "policy": {"kind": "implicit", "path": "dpo", "reference": {"model": "p"}},
         "local": {"kind": "generative", "think_as_locals": "full"},
         "hubs": {"kind": "classifier", "hub": "some/one"},
     }
     kin = {"a_en": "a", "a_es": "a", "mine": "mine", "judge": "a", "judge-knockout": "a", "policy": "p", "local": "a",
            "hubs": "hubs"}  # fmt: skip
-    assert made(changed)[0].bases == kin
-
-
-@pytest.fixture
-def locals_():
-    return made(config())[1]
+    assert made(reward_models=more)[0].bases == kin
 
 
 def test_the_leaderboard_has_reward_models_knockouts_and_baselines(carb):
@@ -116,39 +90,32 @@ def test_the_leaderboard_has_reward_models_knockouts_and_baselines(carb):
     assert set(carb.reward_models) - set(carb.perturbed_models) == {"judge-knockout"}
 
 
-def test_no_policy_is_trained_unless_the_settings_say_how(carb):
-    assert carb.rewarding == []
-
-
-def test_a_policy_is_trained_by_each_reward_model_but_knockouts_or_by_those_that_are_named():
-    changed = config()
-    changed["carb"]["grpo"] = {**GRPO, "policy": "p", "reward_models": None, "prompts": 3}
-    carb = made(changed)[0]
-    assert carb.rewarding == ["a_en", "a_es", "mine", "judge"]
-    changed["carb"]["grpo"]["reward_models"] = ["judge", "a_es"]
-    carb = made(changed)[0]
+def test_a_policy_is_trained_by_each_reward_model_but_knockouts_or_by_those_that_are_named(carb):
+    assert carb.rewarding == []  # unless the settings say how
+    grpo = {**GRPO, "policy": "p", "reward_models": None, "prompts": 3}
+    assert made({"grpo": grpo})[0].rewarding == ["a_en", "a_es", "mine", "judge"]
+    carb = made({"grpo": {**grpo, "reward_models": ["judge", "a_es"]}})[0]
     assert carb.rewarding == ["judge", "a_es"]
     models = [carb.grpo_models(name)["reference"] for name in carb.rewarding]
     assert models == [{"kind": "generative", "model": "a"}, {"source": {"kind": "pypi"}}]
     assert carb.grpo_models("a_es")["source"] == {"kind": "random"}
 
 
+MINE = {"kind": "classifier", "path": "rm"}
+
+
 @pytest.mark.parametrize(
-    ("scorer", "entry", "model"),
+    ("scorer", "kind", "source", "model"),
     [
-        ("a_es", {"kind": "classifier", "source": f"{FOLDER}/4_models/a_es"}, "a"),
-        ("loglik-a", {"kind": "implicit", "source": f"{FOLDER}/1_sources/models/a"}, "a"),
-        (
-            "mine",
-            {"kind": "classifier", "source": "rm", "code": code_at("polyreward.scoring.load:classifier")},
-            {"kind": "classifier", "path": "rm"},
-        ),
+        ("a_es", "classifier", f"{FOLDER}/4_models/a_es", "a"),
+        ("loglik-a", "implicit", f"{FOLDER}/1_sources/models/a", "a"),
+        ("mine", "classifier", "rm", MINE),
     ],
 )
-def test_each_scorer_is_loaded_from_its_folder(carb, scorer, entry, model):
-    assert carb.entry(scorer) == entry
-    assert carb.folders(scorer) == [entry["source"]]
-    assert carb.model(scorer) == model
+def test_each_scorer_is_loaded_from_its_folder(carb, scorer, kind, source, model):
+    code = {"code": code_at("polyreward.scoring.load:classifier")} if scorer == "mine" else {}
+    assert carb.entry(scorer) == {"kind": kind, "source": source, **code}
+    assert (carb.folders(scorer), carb.model(scorer)) == ([source], model)
 
 
 def test_only_trained_reward_models_share_their_base_s_states(carb):
@@ -158,94 +125,61 @@ def test_only_trained_reward_models_share_their_base_s_states(carb):
 
 def test_the_pattern_fits_what_carb_scores_but_what_is_left_out(carb):
     pattern = re.compile(carb.pattern(left_out=["judge"]))
-    assert [
-        name for name in ("a_en", "mine", "loglik-a", "judge", "a_ko", "length") if pattern.fullmatch(name)
-    ] == ["a_en", "mine", "loglik-a"]
+    names = ("a_en", "mine", "loglik-a", "judge", "a_ko", "length")
+    assert [name for name in names if pattern.fullmatch(name)] == ["a_en", "mine", "loglik-a"]
 
 
 def test_files_are_listed_scorer_by_scorer_and_policy_by_policy(carb):
     scores = [path.removeprefix(f"{FOLDER}/5_scores/carb/") for path in carb.score_files(["x", "y"])]
     assert scores == ["x/ar.parquet", "x/ko.parquet", "y/ar.parquet", "y/ko.parquet"]
-    folder = f"{FOLDER}/5_scores/candidates/"
-    assert [path.removeprefix(folder) for path in carb.candidate_scores(["x", "y"])] == [
-        "x/p.parquet",
-        "y/p.parquet",
-        "x/q.parquet",
-        "y/q.parquet",
+    candidates = [
+        Path(path).relative_to(f"{FOLDER}/5_scores/candidates") for path in carb.candidate_scores("xy")
     ]
+    assert list(map(str, candidates)) == ["x/p.parquet", "y/p.parquet", "x/q.parquet", "y/q.parquet"]
     assert len(carb.perturbed_score_files(["s", "t"], ["x"])) == 4
 
 
-def test_items_come_from_references_where_no_model_writes(carb):
-    assert carb.answers.endswith("possible_items.jsonl")
-    changed = config()
-    changed["carb"]["generators"] = {"g": JUDGE}
-    assert made(changed)[0].answers.endswith("completions.jsonl")
-
-
 def test_items_are_built_or_the_user_s_own(carb):
-    built = carb.item_sources
-    assert set(built) == {"references", "possible", "similarities"}
+    assert carb.answers.endswith("possible_items.jsonl")
+    assert set(carb.item_sources) == {"references", "possible", "similarities"}
     assert set(carb.rewrite_sources) == {"references", "cultures", "wordings"}
-    assert [Path(path).stem for path in carb.rewrite_sources["wordings"]] == [
-        "commonsense",
-        "requests",
-        "rules",
-        "sayings",
-    ]
+    wordings = [Path(path).stem for path in carb.rewrite_sources["wordings"]]
+    assert wordings == ["commonsense", "requests", "rules", "sayings"]
     assert (carb.built_cultures, carb.built_domains) == (["ar", "ko"], ["food"])
-    changed = config()
-    changed["carb"]["item_files"] = ["mine.json"]
-    own = made(changed)[0]
+    own = made({"item_files": ["mine.json"]})[0]
     assert (own.item_sources, own.rewrite_sources) == ({"given": ["mine.json"]}, {})
     assert own.item_files == carb.item_files  # what everything else reads
     # judges are still trained on topics that are built here, of all their cultures and domains
-    assert (
-        own.built_cultures
-        == ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"]
-        == list(own.training_items)
-    )
+    assert own.built_cultures == ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"]
+    assert own.built_cultures == list(own.training_items)
     assert own.built_domains == ["commonsense", "linguistics", "safety", "values"]
 
 
-def test_second_wordings_are_the_generators_where_there_are_some_and_may_be_none():
-    changed = config()
-    changed["carb"] |= {"generators": {"g": JUDGE}, "perturbation": {"wordings": None}}
-    carb = made(changed)[0]
-    assert (
-        carb.rewrite_sources["paraphrases"].endswith("paraphrases.jsonl")
-        and carb.rewrite_sources["wordings"] == []
-    )
+def test_generators_write_the_answers_and_the_second_wordings():
+    carb = made({"generators": {"g": JUDGE}, "perturbation": {"wordings": None}})[0]
+    assert carb.answers.endswith("completions.jsonl")
+    assert carb.rewrite_sources["paraphrases"].endswith("paraphrases.jsonl")
+    assert carb.rewrite_sources["wordings"] == []
 
 
 def test_which_scores_have_a_zero():
-    changed = config()
-    changed["reward_models"] |= {
+    more = {
         "texts": {"kind": "generative", "model": "a", "verdict": "text"},
         "dpo": {"kind": "implicit", "model": "a", "reference": {"model": "a"}},
     }
-    assert made(changed)[0].zeros == {"judge": "log-odds", "texts": "shares", "dpo": "own", "length": "own"}
+    zeros = {"judge": "log-odds", "texts": "shares", "dpo": "own", "length": "own"}
+    assert made(reward_models=more)[0].zeros == zeros
 
 
 def test_judges_of_think_as_locals(locals_):
     assert {name: entry["verdict"] for name, entry in locals_.judges.items()} == {
-        "base": "no-criteria",
-        "base-with-criteria": "criteria",
-        "warmup": "criteria",
-        "full": "criteria",
-        "bare": "criteria",
+        "base": "no-criteria", "base-with-criteria": "criteria", "warmup": "criteria", "full": "criteria", "bare": "criteria",
         "no-criteria": "no-criteria",
-    }
+    }  # fmt: skip
     assert locals_.compared == ["base", "base-with-criteria", "warmup", "full", "no-criteria"]
     assert "think_as_locals" not in locals_.judges["base-with-criteria"]  # the base itself
-    assert locals_.judges["full"] == {
-        "kind": "generative",
-        "verdict": "criteria",
-        "think_as_locals": "full",
-        "max_length": 640,
-        "max_new_tokens": 9,
-        "forced_close": True,
-    }
+    asked = {"kind": "generative", "verdict": "criteria", "think_as_locals": "full"}
+    assert locals_.judges["full"] == {**asked, **LOCALS["judge"]}
     assert locals_.start("full-2") == f"{FOLDER}/4_models/locals/warmup"
     assert locals_.start("no-criteria") == f"{FOLDER}/4_models/locals/warmup-at-once"
     assert (locals_.criteria("bare"), locals_.criteria("no-criteria")) == (True, False)
@@ -254,9 +188,7 @@ def test_judges_of_think_as_locals(locals_):
 
 
 def test_without_a_warm_up_training_starts_from_the_base():
-    changed = config()
-    changed["think_as_locals"]["warmup"] = None
-    found = made(changed)[1]
+    found = made(locals_={"warmup": None})[1]
     assert found.start("full") == found.start("no-criteria") == f"{FOLDER}/1_sources/models/a"
     assert (found.trained, found.writing) == (["full", "bare", "no-criteria"], ["full", "bare"])
     assert found.pairs == {"warmup": 0, "grpo": 6, "held_out": 3}
@@ -265,12 +197,8 @@ def test_without_a_warm_up_training_starts_from_the_base():
 
 def test_full_is_trained_once_for_each_seed_and_what_it_learns_is_measured(locals_):
     assert list(locals_.repeats) == ["full-2", "full-3"]
-    assert locals_.learner_seeds == {
-        "base-with-criteria": ["base-with-criteria"],
-        "warmup": ["warmup"],
-        "full": ["full", "full-2", "full-3"],
-        "bare": ["bare"],
-    }
+    once = {name: [name] for name in ("base-with-criteria", "warmup", "bare")}
+    assert locals_.learner_seeds == {**once, "full": ["full", "full-2", "full-3"]}
     assert locals_.rewards("full-2") == locals_.rewards("full") != locals_.rewards("bare")
     seeds = [locals_.grpo_seed(name) for name in ("full", "bare", "full-2", "full-3")]
     assert seeds[0] == seeds[1] and len(set(seeds)) == 3
@@ -278,25 +206,16 @@ def test_full_is_trained_once_for_each_seed_and_what_it_learns_is_measured(local
 
 def test_easy_pairs_are_asked_for_where_there_are_some(locals_):
     assert (locals_.easy_shares, locals_.easy_files) == ({"warmup": 0.0, "grpo": 0.0}, [])
-    changed = config()
-    changed["think_as_locals"]["easy"] = {"dataset": "d", "warmup": 0.5, "grpo": 0.1}
-    found = made(changed)[1]
-    assert (found.easy_shares, found.easy_files) == (
-        {"warmup": 0.5, "grpo": 0.1},
-        [f"{FOLDER}/1_sources/data/d.jsonl"],
-    )
+    found = made(locals_={"easy": {"dataset": "d", "warmup": 0.5, "grpo": 0.1}})[1]
+    assert found.easy_shares == {"warmup": 0.5, "grpo": 0.1}
+    assert found.easy_files == [f"{FOLDER}/1_sources/data/d.jsonl"]
 
 
 def test_a_run_is_named_by_the_rewards_that_it_lacks(locals_):
-    assert list(locals_.names(["full", "bare", "no-criteria"]).values()) == [
-        "all rewards",
-        "without layout",
-        "trained without criteria",
-    ]
+    names = locals_.names(["full", "bare", "no-criteria"])
+    assert list(names.values()) == ["all rewards", "without layout", "trained without criteria"]
 
 
 def test_a_policy_starts_from_supervised_training_where_there_is_some():
-    assert made(config())[2].policy_start == f"{FOLDER}/2_prepared/models/p"  # random
-    changed = config()
-    changed["alignment"].update(sft={"epochs": 1})
-    assert made(changed)[2].policy_start == f"{FOLDER}/4_models/policies/sft"
+    assert made()[2].policy_start == f"{FOLDER}/2_prepared/models/p"  # random
+    assert made(sft={"epochs": 1})[2].policy_start == f"{FOLDER}/4_models/policies/sft"

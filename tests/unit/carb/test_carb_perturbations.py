@@ -1,7 +1,4 @@
-"""Rewrites of an item's right answer: what they say, who is left out and why, and what the check of them
-refuses."""
-
-import copy
+"""Rewrites of an item's right answer: what they say, who is left out and why."""
 
 import pytest
 from carb_data import CULTURES, NAMES, WORDS, reference
@@ -38,9 +35,6 @@ def item(topic="t", culture="en", rejected=("de", "ru", "ja"), **changes) -> dic
 WORDINGS = perturbed_items.Wordings(rules={name: [("{a}", "{a}~")] for name in NAMES})
 
 
-KNOWN = perturbed_items.by_topic_and_culture(rows())
-
-
 def made(references=None, asked=NAMES, cultures=CULTURES, wordings=WORDINGS, **changes):
     return perturbed_items.perturbed_item(
         item(**changes),
@@ -58,12 +52,6 @@ def sets_of(items, references, cultures=CULTURES, sizes=None):
     )
 
 
-def cultures_with(language: str, **frames) -> dict:
-    found = copy.deepcopy(CULTURES)
-    found["languages"][language] |= frames
-    return found
-
-
 def test_the_five_responses():
     row = made()
     base, cc, rc, cl, rp = row["answers"]
@@ -76,7 +64,6 @@ def test_the_five_responses():
     assert (
         row["chosen"] == 0 and row["prompt"] == "Q?" and row["value"] == "v0" and row["wording"] == "a bow~"
     )
-    assert not list(perturbed_items.perturbation_faults(row, KNOWN, CULTURES))
 
 
 def test_a_frame_takes_braces_in_an_answer_for_text():
@@ -95,15 +82,11 @@ def test_the_concept_is_the_nearest_text_of_another_fact():
     row = made(references)
     assert row["concept"] == {"text": "a cow", "value": "v2", "culture": "ru", "topic": "t"}
     assert changed_share("a bow", "a cow") == pytest.approx(1 - 2 * 4 / 10)
-    assert not list(
-        perturbed_items.perturbation_faults(row, perturbed_items.by_topic_and_culture(references), CULTURES)
-    )
 
 
 def test_a_concept_that_people_wrote_comes_first():
     row = made(wordings=perturbed_items.Wordings(WORDINGS.rules, {}, {("t", "en"): "a curtsy"}))
     assert row["answers"][1] == "In US: a curtsy" and row["concept"] == {"text": "a curtsy"}
-    assert not list(perturbed_items.perturbation_faults(row, KNOWN, CULTURES))
 
 
 def test_lent_answers_are_the_concepts_of_questions_that_lend():
@@ -148,46 +131,10 @@ def test_no_other_language_is_asked():
     assert made(asked=["en"]) == "no_language"
 
 
-TAMPERED = {
-    "CC: does not say": {"answers": 1},
-    "v0 is no other fact than v0": {
-        "concept": {"text": "a bow", "value": "v0", "culture": "en", "topic": "t"}
-    },
-    "is the same text, or has other numbers": {"wording": "A  BOW"},
-    "RC: does not say": {"answers": 2},
-    "CL: does not say": {"answers": 3},
-    "RP: does not say": {"answers": 4},
-    "RP: does not name the place": {"answers": 4},
-    "the other language is the item's own": {"language": "en"},
-}
-
-
-@pytest.mark.parametrize("fault", TAMPERED)
-def test_a_faulty_rewrite_is_named(fault):
-    row, (key, value) = made(), next(iter(TAMPERED[fault].items()))
-    changed = {
-        **row,
-        key: [*row["answers"][:value], "Hello", *row["answers"][value + 1 :]] if key == "answers" else value,
-    }
-    assert any(fault in said for said in perturbed_items.perturbation_faults(changed, KNOWN, CULTURES))
-
-
-def test_a_label_that_stays_and_equal_texts_are_named():
-    row = made()
-    base, concept, _, *others = row["answers"]
-    row["answers"] = [base, concept, base, *others]
-    faults = list(perturbed_items.perturbation_faults(row, KNOWN, CULTURES))
-    assert faults == ["t_en: RC: still names the place", "t_en: two of its responses are the same text"]
-
-
-def test_a_frame_that_loses_the_label_stops_the_run():
-    frames = cultures_with("en", labelled="So it is: {answer}")
-    with pytest.raises(PolyrewardError, match="t_en: CC: does not name the place"):
-        sets_of([item()], rows(), frames, dict.fromkeys(perturbed_items.SETS))
-
-
 def test_versions_in_all_languages_the_prompt_s_own_first():
-    row = perturbed_items.language_versions(item(culture="ru"), KNOWN, CULTURES, NAMES)
+    row = perturbed_items.language_versions(
+        item(culture="ru"), perturbed_items.by_topic_and_culture(rows()), CULTURES, NAMES
+    )
     assert row["languages"] == ["ru", "en", "de", "ja"]
     assert row["answers"] == ["В RU: " + WORDS["ru"][2], "In RU: two kisses", "In RU: zwei Küsse",
                               "RUでは: " + WORDS["ja"][2]]  # fmt: skip

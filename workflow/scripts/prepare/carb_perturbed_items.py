@@ -13,7 +13,7 @@ from polyreward.carb.items.cultures import read_cultures
 from polyreward.carb.items.filters import any_alike, same_text
 from polyreward.carb.perturbation.perturbations import BASE, PERTURBATIONS, Perturbation, changed_share
 from polyreward.core.draws import drawn
-from polyreward.core.errors import raise_all
+from polyreward.core.errors import raise_all, unknown
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import write_table
@@ -126,45 +126,11 @@ def language_versions(item: dict, references: References, cultures: dict, asked:
     The prompt stays in the item's own language, whose answer is the first.
     """
     texts = references[item["topic"], item["culture"]]["texts"]
-    languages = _own_first(asked, item)
+    languages = sorted(asked, key=lambda name: name != item["culture"])
     if any(name not in texts for name in languages):
         return "no_version"
     answers = [framed(cultures, name, "labelled", item["culture"], texts[name]) for name in languages]
     return {**_row(item, answers), "languages": languages}
-
-
-def _own_first(asked: Sequence[str], item: dict) -> list[str]:
-    return sorted(asked, key=lambda name: name != item["culture"])
-
-
-def perturbation_faults(row: dict, references: References, cultures: dict) -> Iterator[str]:
-    """Yield what is wrong with the rewrites of one item.
-
-    Each must say its fact in its language and name the place or not, as PERTURBATIONS has it. All must
-    differ."""
-    name, language, concept = row["id"], row["culture"], row["concept"]
-    own, languages = references[row["topic"], language], {"own": language, "another": row["language"]}
-    if "value" in concept:
-        other = references[concept["topic"], concept["culture"]]
-        if (
-            own["value"] != row["value"]
-            or own["value"] == other["value"]
-            or other["value"] != concept["value"]
-        ):
-            yield f"{name}: {other['value']} is no other fact than {own['value']}"
-    if row["language"] == language:
-        yield f"{name}: the other language is the item's own"
-    if not is_rewording(own["texts"][language], row["wording"]):
-        yield f"{name}: `{row['wording']}` is the same text, or has other numbers"
-    said_by = _said(own, concept, row["wording"], languages)
-    for what, (rewrite, said), text in zip(["base", *PERTURBATIONS], said_by, row["answers"], strict=True):
-        spoken = languages[rewrite.language]
-        if said not in text:
-            yield f"{name}: {what}: does not say `{said}`"
-        if _names(text, cultures, language, spoken) != rewrite.keeps_label:
-            yield f"{name}: {what}: {'does not name' if rewrite.keeps_label else 'still names'} the place"
-    if len(set(row["answers"])) < len(row["answers"]):
-        yield f"{name}: two of its responses are the same text"
 
 
 def perturbation_sets(
@@ -180,48 +146,32 @@ def perturbation_sets(
     domain.
 
     An item without rewrites has no versions either. sizes: {SETS: items of each culture and domain, drawn by
-    hash; None for all}. Raises PolyrewardError on rewrites with faults, all listed, or a set without items.
+    hash; None for all}. Raises PolyrewardError on a set without items.
     """
     known = by_topic_and_culture(references)
-    made = []
-    for item in items:
-        rewrites = perturbed_item(item, known, wordings, cultures, asked, seed)
-        versions = rewrites
-        if isinstance(rewrites, dict):
-            versions = language_versions(item, known, cultures, asked)
-        made.append((item, rewrites, versions))
-    faults = (
-        fault
-        for _, row, _ in made
-        if isinstance(row, dict)
-        for fault in perturbation_faults(row, known, cultures)
-    )
-    raise_all(faults, "carb.perturbation")
-    sets, counts = _drawn_sets(made, sizes, seed)
-    totals = {reason: sum(count[reason] for count in counts) for reason in REASONS}
-    found = "; ".join(f"of {total}, {REASONS[reason]}" for reason, total in totals.items() if total)
-    empty = [name for name, rows in sets.items() if not rows]
-    raise_all(
-        (f"{name}: no item is left ({found}); give the references texts in more languages" for name in empty),
-        "carb",
-    )
-    return sets, counts
-
-
-def _drawn_sets(
-    made: Sequence[tuple[dict, dict | str, dict | str]], sizes: Mapping[str, int | None], seed: int
-) -> tuple[dict[str, list[dict]], list[dict]]:
-    """Return {SETS: the rows drawn}, and the counts. made: items with a row of each set, or the reason for
-    none."""
+    made = {name: [] for name in SETS}
     counts = defaultdict(lambda: dict.fromkeys(COUNT_COLUMNS[2:], 0))
-    for item, *rows in made:
+    for item in items:
         count = counts[item["culture"], item["domain"]]
         count["items"] += 1
-        for reason in {row for row in rows if isinstance(row, str)}:
-            count[reason] += 1
+        found = perturbed_item(item, known, wordings, cultures, asked, seed)
+        if isinstance(found, dict):
+            made[SETS[0]].append(found)
+            found = language_versions(item, known, cultures, asked)
+        if isinstance(found, dict):
+            made[SETS[1]].append(found)
+        else:
+            count[found] += 1
+    totals = {reason: sum(count[reason] for count in counts.values()) for reason in REASONS}
+    said = "; ".join(f"of {total}, {REASONS[reason]}" for reason, total in totals.items() if total)
+    empty = [name for name, rows in made.items() if not rows]
+    raise_all(
+        (f"{name}: no item is left ({said}); give the references texts in more languages" for name in empty),
+        "carb",
+    )
     sets = {}
-    for place, name in enumerate(SETS, 1):
-        rows = sorted((row[place] for row in made if isinstance(row[place], dict)), key=itemgetter("id"))
+    for name, rows in made.items():
+        rows.sort(key=itemgetter("id"))
         sets[name] = drawn(rows, ["culture", "domain"], sizes[name], seed, "carb", "perturbation")
         for row in sets[name]:
             counts[row["culture"], row["domain"]][f"{name}_items"] += 1
@@ -292,8 +242,6 @@ def read_wordings(paths: Sequence[str | Path]) -> Wordings:
     """Read YAML files: {rules: {language: [[pattern, rewording]]}, answers: {topic: {culture: {reworded,
     foreign}}}}.
 
-    All keys are optional.
-
     Raises:
         PolyrewardError: lists every problem.
     """
@@ -302,34 +250,24 @@ def read_wordings(paths: Sequence[str | Path]) -> Wordings:
     problems = []
     for path in paths:
         data = read_yaml(path)
-        unknown = sorted({*data} - {"rules", "answers"})
-        problems += [f"{path}: `{key}` is unknown; use rules and answers" for key in unknown]
+        problems += [f"{path}: {text}" for text in unknown("key", data, ["answers", "rules"], "a file")]
         for language, pairs in data.get("rules", {}).items():
             problems += [
                 f"{path}: rules, {language}: {text}" for pair in pairs for text in _rule_problems(pair)
             ]
             rules[language] += map(tuple, pairs)
-        for topic, culture, entry in (
-            (topic, culture, entry)
-            for topic, by_culture in data.get("answers", {}).items()
-            for culture, entry in by_culture.items()
-        ):
-            where = f"{path}: {topic}, {culture}"
-            unknown = sorted(entry.keys() - written.keys())
-            problems += [f"{where}: `{key}` is unknown; use reworded and foreign" for key in unknown]
-            problems += [
-                f"{where}: `{key}` is empty; write it" for key, text in entry.items() if _is_blank(text)
-            ]
-            for key in entry.keys() & written.keys():
-                if (topic, culture) in written[key]:
-                    problems.append(f"{where}: has its `{key}` in another file too; keep one")
-                written[key][topic, culture] = entry[key]
+        for topic, by_culture in data.get("answers", {}).items():
+            for culture, entry in by_culture.items():
+                found = [*unknown("key", entry, written, "an answer")]
+                for key, text in entry.items():
+                    if not str(text or "").strip():
+                        found.append(f"`{key}` is empty; write it")
+                    if (topic, culture) in written.get(key, ()):
+                        found.append(f"has its `{key}` in another file too; keep one")
+                    written.get(key, {})[topic, culture] = text
+                problems += [f"{path}: {topic}, {culture}: {text}" for text in found]
     raise_all(problems, "carb.perturbation.wordings")
     return Wordings(dict(rules), written["reworded"], written["foreign"])
-
-
-def _is_blank(text: str | None) -> bool:
-    return not str(text or "").strip()
 
 
 def _rule_problems(pair: Sequence[str]) -> Iterator[str]:

@@ -54,11 +54,6 @@ def section_mean(sections: dict[str, float]) -> float:
     return float(np.mean(list(sections.values())))
 
 
-def pair_mean(correct: Sequence[float]) -> float:
-    """Mean over all pairs: what RewardBench's command line prints; it weighs a section by its size."""
-    return float(np.mean(correct))
-
-
 def subset_weights(subsets: Sequence[str], overrides: dict[str, float]) -> dict[str, float]:
     """Pairs per subset, save where the benchmark sets a weight of its own (`math-prm` weighs 984)."""
     counts = pd.Series(list(subsets)).value_counts()

@@ -124,11 +124,6 @@ def _is_sound(piece: str, said: Reply) -> bool:
     return said.whole and bool(text) and not any(broken_invariants(piece, text))
 
 
-def prose_units(text: str) -> list[str]:
-    """Return all sentences of a text outside code, stripped, with repetitions."""
-    return [piece.strip() for piece, is_prose in _pieces(text, "sentence") if is_prose]
-
-
 def _pieces(text: str, unit: str) -> list[tuple[str, bool]]:
     """Split a text into (piece, is it prose): code blocks, separators, and units of prose."""
     pieces, start = [], 0
