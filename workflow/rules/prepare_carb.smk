@@ -161,7 +161,6 @@ rule locals_pairs:
         shares=SETTINGS.think_as_locals.data_shares,
         easy_shares=JUDGES.easy_shares,
         quote=SETTINGS.think_as_locals.criteria_quote,
-        elsewhere=SETTINGS.think_as_locals.criteria_elsewhere,
         language=SETTINGS.think_as_locals.criteria_language,
         languages=JUDGES.criteria_languages,
         domains=CARB.built_domains,

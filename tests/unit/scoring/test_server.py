@@ -30,8 +30,8 @@ def says(reply, status=200, headers=None, only=()):
     """Return a `respond` with one reply, to all or to the items of some numbers."""
 
     def respond(body, times):
-        number = int(re.search(r"prompt (\d+)", body["messages"][0]["content"])[1])
-        return sensible(body, times) if only and number not in only else (status, headers or {}, reply)
+        spared = only and int(re.search(r"prompt (\d+)", body["messages"][0]["content"])[1]) not in only
+        return sensible(body, times) if spared else (status, headers or {}, reply)
 
     return respond
 

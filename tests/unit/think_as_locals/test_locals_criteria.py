@@ -36,19 +36,14 @@ def test_every_criterion_in_every_language_and_place_makes_a_reply_in_form(templ
                 )
 
 
-def test_criteria_name_the_items_own_place_and_that_of_the_wrong_answer(templates, places):
-    asked = locals_pairs.both_orders(locals_pairs.training_pairs([item("tea", "ja")]))[
-        0
-    ]  # its wrong answer is Egypt's
-    here, elsewhere = locals_pairs.criteria_of(asked, templates, places, "en", True, 1)
-    assert "in Japan" in here and "in Egypt" in elsewhere
-    here, elsewhere = locals_pairs.criteria_of(asked, templates, places, "de", True, 1)
-    assert "in Japan" in here and "in Ägypten" in elsewhere
-    assert locals_pairs.criteria_of(asked, templates, places, "de", False, 1) == (here,)
+def test_a_criterion_names_the_item_s_own_place(templates, places):
+    asked = locals_pairs.both_orders(locals_pairs.training_pairs([item("tea", "ja")]))[0]
+    assert "in Japan" in locals_pairs.criterion_of(asked, templates, places, "en", 1)
+    assert "in Japan" in locals_pairs.criterion_of(asked, templates, places, "de", 1)
 
 
 def test_a_pair_of_no_culture_gets_a_criterion_that_holds_anywhere(templates, places):
-    rows = locals_pairs.warmup_rows(EASY[:1], templates, places, None, True, 0, 1)
+    rows = locals_pairs.warmup_rows(EASY[:1], templates, places, None, 0, 1)
     assert [read_reply(row["chosen"], ended=True).verdict for row in rows] == ["A", "B"]
     assert {read_reply(row["chosen"], ended=True).criteria[0] for row in rows} <= set(
         templates["en"]["anywhere"]
@@ -56,15 +51,12 @@ def test_a_pair_of_no_culture_gets_a_criterion_that_holds_anywhere(templates, pl
 
 
 def test_the_warm_up_has_right_replies_in_form_in_both_orders(templates, places):
-    rows = locals_pairs.warmup_rows(locals_pairs.training_pairs(ITEMS), templates, places, None, True, 0, 1)
+    rows = locals_pairs.warmup_rows(locals_pairs.training_pairs(ITEMS), templates, places, None, 0, 1)
     assert len(rows) == 2 * 48
     read = [read_reply(row["chosen"], ended=True) for row in rows]
     assert [reply.verdict for reply in read] == ["A", "B"] * 48
     assert len({reply.criteria for reply in read}) > 10
-    assert (
-        locals_pairs.warmup_rows(locals_pairs.training_pairs(ITEMS), templates, places, "en", True, 0, 1)
-        != rows
-    )
+    assert locals_pairs.warmup_rows(locals_pairs.training_pairs(ITEMS), templates, places, "en", 0, 1) != rows
     assert [read_reply(row["chosen"], True, criteria_wanted=False) for row in at_once(rows)] == [
         Reply((), verdict) for verdict in ["A", "B"] * 48
     ]
@@ -72,12 +64,12 @@ def test_the_warm_up_has_right_replies_in_form_in_both_orders(templates, places)
 
 def test_the_last_criterion_names_the_right_answer_and_its_label(templates, places):
     pairs = locals_pairs.training_pairs([item("tea", "ja")])[:1]
-    first, second = locals_pairs.warmup_rows(pairs, templates, places, "en", False, 60, 1)
+    first, second = locals_pairs.warmup_rows(pairs, templates, places, "en", 60, 1)
     assert first["chosen"].endswith(" in Japan: tea of ja (A)\nVerdict: A") and second["chosen"].endswith(
         "tea of ja (B)\nVerdict: B"
     )
     assert read_reply(second["chosen"], ended=True).verdict == "B"
-    rows = locals_pairs.warmup_rows(locals_pairs.training_pairs(ITEMS), templates, places, None, False, 24, 1)
+    rows = locals_pairs.warmup_rows(locals_pairs.training_pairs(ITEMS), templates, places, None, 24, 1)
     assert all(names_an_answer(read_reply(row["chosen"], ended=True), row["prompt"], 24) for row in rows)
 
 
@@ -101,9 +93,7 @@ def test_every_gap_in_the_criteria_is_named(tmp_path):
     with pytest.raises(PolyrewardError) as error:
         locals_pairs.read_criteria(tmp_path / "c.yaml", ["en", "de"], ["values"])
     message = str(error.value)
-    assert (
-        "language en: no criteria of elsewhere" in message and "language de: no criteria of values" in message
-    )
+    assert "language de: no criteria of values" in message
     assert (
         "'here {place}' has {place} 1 times; leave it out" in message
         and "language de: no criteria of anywhere" in message

@@ -24,9 +24,7 @@ def test_an_item_makes_three_pairs_and_each_stands_in_both_orders():
     assert pairs[0] == {
         "id": "commonsense-0_de_ar", "prompt": "What is commonsense-0 in de?", "chosen": "commonsense-0 of de",
         "rejected": "commonsense-0 of ar", "culture": "de", "language": "de", "topic": "commonsense-0", "domain": "commonsense",
-        "elsewhere": "ar",
     }  # fmt: skip
-    assert [pair["elsewhere"] for pair in pairs] == ["ar", "zh", "en"]
     first, second = both_orders(pairs[:1])
     assert (first["right"], second["right"]) == ("A", "B")
     assert first["request"] == question(pairs[0]["prompt"], pairs[0]["chosen"], pairs[0]["rejected"])

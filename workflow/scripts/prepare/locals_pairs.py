@@ -1,6 +1,6 @@
 """Split pairs into questions with replies (warm-up) and without (GRPO, held out)."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError, raise_all
@@ -12,59 +12,45 @@ from polyreward.ops.jobs import run
 from polyreward.scoring.criteria_layout import LABELS, question, written
 
 FULL_STOPS = ".。"
-ELSEWHERE = "elsewhere"
 ANYWHERE = "anywhere"
 
 
 def read_criteria(
     path: str | Path, languages: Collection[str], domains: Collection[str]
 ) -> dict[str, dict[str, list[str]]]:
-    """Read criteria templates: {language: {domain or "elsewhere": templates with one {place}, "anywhere":
-    without}}.
+    """Read criteria: {language: {domain: templates with one {place}, "anywhere": without}}.
 
     Raises:
-        PolyrewardError: lists every language and domain without a template, and every template with a missing
-            or
-            unexpected place.
+        PolyrewardError: lists every gap, and every template with a missing or unexpected place.
     """
-    data = read_yaml(path)
-    raise_all(_criteria_problems(data or {}, languages, [*domains, ELSEWHERE, ANYWHERE]), str(path))
-    return data
-
-
-def _criteria_problems(data: dict, languages: Collection[str], kinds: Sequence[str]) -> Iterator[str]:
+    data, problems = read_yaml(path) or {}, []
     for language in languages:
-        for kind in kinds:
+        for kind in (*domains, ANYWHERE):
             templates = (data.get(language) or {}).get(kind) or []
             if not templates:
-                yield f"language {language}: no criteria of {kind}; write one or more"
+                problems.append(f"language {language}: no criteria of {kind}; write one or more")
             times, wanted = (0, "leave it out") if kind == ANYWHERE else (1, "say it once")
-            yield from (
+            problems += [
                 f"language {language}, {kind}: {text!r} has {{place}} {text.count('{place}')} times;"
                 f" {wanted}, on one line"
                 for text in templates
                 if text.count("{place}") != times or "\n" in text
-            )
+            ]
+    raise_all(problems, str(path))
+    return data
 
 
-def criteria_of(
-    asked: dict, templates: dict, places: dict[str, dict[str, str]], language: str, elsewhere: bool, seed: int
-) -> tuple[str, ...]:
-    """Return a question's criteria: what a local checks in its domain, and that what holds `elsewhere` does
-    not count.
+def criterion_of(
+    asked: dict, templates: dict, places: dict[str, dict[str, str]], language: str, seed: int
+) -> str:
+    """Return what a local checks in a question's domain; of a pair without a culture, what holds anywhere.
 
-    Elsewhere is the culture of the wrong answer, and is not mentioned if it is the question's own. A pair
-    without a culture gets a criterion that holds anywhere. places: {culture: {language: place phrase}}."""
+    places: {culture: {language: place phrase}}."""
     pair = asked["pair"]
-    if "culture" not in pair:
-        return (_drawn(templates[language], ANYWHERE, asked, seed),)
-    cultures = {pair["domain"]: pair["culture"]}
-    if elsewhere and pair["elsewhere"] != pair["culture"]:
-        cultures[ELSEWHERE] = pair["elsewhere"]
-    return tuple(
-        _drawn(templates[language], kind, asked, seed).replace("{place}", places[culture][language])
-        for kind, culture in cultures.items()
-    )
+    kind = pair["domain"] if "culture" in pair else ANYWHERE
+    options = templates[language][kind]
+    criterion = options[job_seed(seed, "criteria", asked["id"], kind) % len(options)]
+    return criterion.replace("{place}", places[pair["culture"]][language]) if "culture" in pair else criterion
 
 
 def ending(text: str, most: int) -> str:
@@ -76,13 +62,8 @@ def ending(text: str, most: int) -> str:
         return line
     end = line[-most:]
     before, space, words = end.partition(" ")
-    return (
-        words if space and len(before) < most // 2 else end
-    )  # Chinese, Japanese and Thai have no spaces between words
-
-
-def _drawn(templates: dict[str, list[str]], kind: str, asked: dict, seed: int) -> str:
-    return templates[kind][job_seed(seed, "criteria", asked["id"], kind) % len(templates[kind])]
+    # Chinese, Japanese and Thai have no spaces between words.
+    return words if space and len(before) < most // 2 else end
 
 
 def warmup_rows(
@@ -90,28 +71,23 @@ def warmup_rows(
     templates: dict,
     places: dict[str, dict[str, str]],
     language: str | None,
-    elsewhere: bool,
     quote: int,
     seed: int,
 ) -> list[dict]:
     """Return questions and well-formed replies for fine-tuning, each pair in both orders: prompt, chosen.
 
     Args:
-        language: the criteria's; None for each pair's own (English if it has none).
-        elsewhere: as in criteria_of.
-        quote: length of the right answer's end that the last criterion quotes with its label; 0 for none.
+        language: the criterion's; None for each pair's own (English if it has none).
+        quote: length of the right answer's end that the criterion quotes with its label; 0 for none.
     """
     rows = []
     for asked in both_orders(pairs):
         spoken = language or asked["pair"].get("language", "en")
-        criteria = criteria_of(asked, templates, places, spoken, elsewhere, seed)
+        criterion = criterion_of(asked, templates, places, spoken, seed)
         if quote:
-            *others, last = criteria
-            criteria = (
-                *others,
-                f"{last.rstrip(FULL_STOPS)}: {ending(asked['pair']['chosen'], quote)} ({asked['right']})",
-            )
-        rows.append({"prompt": asked["request"], "chosen": written(criteria, asked["right"])})
+            named = f"{ending(asked['pair']['chosen'], quote)} ({asked['right']})"
+            criterion = f"{criterion.rstrip(FULL_STOPS)}: {named}"
+        rows.append({"prompt": asked["request"], "chosen": written([criterion], asked["right"])})
     return rows
 
 
@@ -121,9 +97,7 @@ OWN = "own"  # the source of pairs of the benchmark's held-out topics
 def training_pairs(items: Sequence[dict]) -> list[dict]:
     """Return best-of-four items as pairs of the chosen answer and each rejected one.
 
-    A pair has id, prompt, chosen, rejected, culture, language, topic, domain and elsewhere, the culture of
-    its rejected answer. That is its own where the answer is from another question of the culture. A culture
-    has its language's name.
+    A pair has id, prompt, chosen, rejected, culture, language, topic and domain.
     """
     return [
         {
@@ -135,7 +109,6 @@ def training_pairs(items: Sequence[dict]) -> list[dict]:
             "language": item["culture"],
             "topic": item["topic"],
             "domain": item["domain"],
-            "elsewhere": reference["culture"],
         }
         for item in items
         for number, (answer, reference) in enumerate(zip(item["answers"], item["references"], strict=True))
@@ -312,7 +285,7 @@ def main(snakemake):
     pairs = split_pairs(own, others, easy, **params.sizes, seed=params.seed, **shares)
     places = {culture: entry["places"] for culture, entry in read_yaml(files.cultures)["cultures"].items()}
     templates = read_criteria(files.criteria, params.languages, params.domains)
-    how = {"language": params.language, "elsewhere": params.elsewhere, "quote": params.quote}
+    how = {"language": params.language, "quote": params.quote}
     write_jsonl(warmup_rows(pairs["warmup"], templates, places, **how, seed=params.seed), output.warmup)
     write_jsonl(both_orders(pairs["grpo"]), output.grpo)
     write_jsonl(both_orders(pairs["held_out"]), output.held_out)

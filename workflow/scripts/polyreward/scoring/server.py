@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -247,7 +248,7 @@ def label_row(reply: dict, labels: Sequence[str]) -> np.ndarray:
     seen = [(entry["token"].strip(" \n\t\u2581\u0120"), max(entry["logprob"], FLOOR)) for entry in top]
     if not seen:
         raise LookupError("top_logprobs")
-    if not np.logaddexp.reduce([logprob for _, logprob in seen]) < 0.01:  # nan is not, either
+    if not math.fsum(math.exp(min(logprob, 1.0)) for _, logprob in seen) < 1.01:  # nan is not, either
         raise RequestFailure("absurd log-probabilities, of more than 1 together")
     least = min(logprob for _, logprob in seen) - MARGIN
     found = np.array(

@@ -114,13 +114,6 @@ class ThinkAsLocals(Section):
     criteria_language: Language | None = Field(
         default="en", description="Language of the warm-up's criteria; null for each item's own."
     )
-    criteria_elsewhere: bool = Field(
-        default=False,
-        description=(
-            "Whether the warm-up's replies have a second criterion: the place that the wrong answer is right"
-            " for."
-        ),
-    )
     criteria_quote: CountFromZero = Field(
         default=24,
         description=(

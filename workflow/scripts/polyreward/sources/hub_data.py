@@ -46,10 +46,10 @@ def hub_rows(entry: Mapping, name: str) -> list[dict]:
 
     pairs: a `layout`, as in pair_layouts; or columns chosen, rejected, and prompt unless the answers are
     whole conversations; or prompt, first, second, preference, with `chooses` {first: values, second: values};
-    or prompt, response, rating, with `ratings` {value: number} or None. passages (column text), instructions (prompt, perhaps reference):
-    `languages` {language: its config, split, files}, and `key`, columns that identify rows across languages;
-    pairs may have both too, and then `translations`. questions: columns as in question_sets.py, and
-    `languages` with different rows.
+    or prompt, response, rating, with `ratings` {value: number} or None. passages (column text), instructions
+    (prompt, perhaps reference): `languages` {language: its config, split, files}, and `key`, columns that
+    identify rows across languages; pairs may have both too, and then `translations`. questions: columns as in
+    question_sets.py, and `languages` with different rows.
 
     Args:
         entry: id (or a folder in the hub's layout), revision, config, split, files, columns {our name:
