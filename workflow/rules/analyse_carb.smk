@@ -80,7 +80,6 @@ rule carb_regressions:
 rule carb_sensitivity:
     # The unit of every change is the scorer's own spread on the benchmark; judges of Think-as-Locals play a knock-out there.
     input:
-        item_files=CARB.perturbed_files("carb_perturbation"),
         scores=CARB.perturbed_score_files(["carb_perturbation"], [*CARB.perturbed_models, "length"]),
         benchmark=CARB.score_files([*CARB.perturbed_models, "length"]),
         judged=JUDGES.perturbed_score_files(PERTURBED_JUDGES),

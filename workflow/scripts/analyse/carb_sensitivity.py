@@ -7,9 +7,8 @@ import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval, student_interval
 from polyreward.carb.leaderboard import by_scorer, in_all
-from polyreward.carb.perturbation.perturbations import PERTURBATIONS, changed_share
+from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.carb.perturbation.sensitivity import (
-    CHANCE,
     INDEX,
     NO_CHANGE,
     NO_REWRITES,
@@ -23,13 +22,10 @@ from polyreward.carb.perturbation.sensitivity import (
     sensitivity_index,
     spread,
 )
-from polyreward.core.files import read_jsonl
-from polyreward.core.seeds import job_seed
 from polyreward.core.tables import read_table, write_exact
 from polyreward.ops.jobs import run
 from polyreward.think_as_locals.replies import REPLY_COLUMNS
 
-PERMUTATIONS = 20  # of each reward model's scores
 # What |score| is in (score' - score) / |score|. "log-odds" and "shares" are judges', whose base against
 # itself has half of the probability or of the replies. "own" is the score, where 0 means something: an answer
 # as likely as under the reference, certain, or empty. A classifier's reward may be moved by any constant, so
@@ -51,22 +47,11 @@ def parts_of_score(scores: pd.DataFrame, zero: str) -> tuple[pd.DataFrame, pd.Se
     return (np.tanh(ahead / 2) if zero == "log-odds" else ahead) / 2, pd.Series(0.5, wide.index)
 
 
-def changed_shares(items: Sequence[dict]) -> pd.DataFrame:
-    """Return the share of characters, 0 to 1, that each rewrite of an item's answer changes: ids by
-    PERTURBATIONS."""
-    shares = {
-        item["id"]: [changed_share(item["answers"][0], text) for text in item["answers"][1:]]
-        for item in items
-    }
-    return pd.DataFrame.from_dict(shares, orient="index", columns=list(PERTURBATIONS))
-
-
 def perturbation_table(
     scores: Mapping[str, pd.DataFrame],
     benchmark: Mapping[str, pd.DataFrame],
     kinds: Mapping[str, str],
     zeros: Mapping[str, str],
-    changed: pd.DataFrame,
     interval: Interval,
 ) -> pd.DataFrame:
     """Return a row for each scorer and perturbation (PERTURBATION_COLUMNS), ranked.
@@ -91,11 +76,10 @@ def perturbation_table(
             continue
         unit, topics = spread(benchmark[name]), table.groupby("id")["template"].first()
         without = NO_CHANGE if unit else NO_SPREAD
-        rows = _rows(name, kinds[name], [relative_changes(table, unit)], topics, interval, without)
+        rows = _rows(name, kinds[name], relative_changes(table, unit), topics, interval, without)
         if name in zeros:
             rows[PERCENT] = _percents(table, zeros[name], interval)
-        shares = changed.loc[table["id"].unique()].mean()
-        tables.append(rows.assign(changed_share=rows["perturbation"].map(shares)))
+        tables.append(rows)
     return ranked(pd.concat(tables))
 
 
@@ -111,50 +95,23 @@ def _percents(table: pd.DataFrame, zero: str, interval: Interval) -> np.ndarray:
     return np.column_stack([_estimates(signed, topics.nunique() - 1, interval), unsigned[0]])
 
 
-def chance_table(
-    scores: Mapping[str, pd.DataFrame],
-    benchmark: Mapping[str, pd.DataFrame],
-    kinds: Mapping[str, str],
-    interval: Interval,
-) -> pd.DataFrame:
-    """Return perturbation_table's rows, named CHANCE, of scores permuted among each item's base and rewrites.
-
-    They are means over PERMUTATIONS of all reward models; baselines and reward models that score all answers
-    alike are left out."""
-    of_models = [name for name in scores if kinds[name] != "baseline" and not scores[name].empty]
-    permuted, units = [], {name: spread(benchmark[name]) for name in of_models}
-    for name in filter(units.get, units):
-        changes = relative_changes(scores[name], units[name])
-        from_base = np.column_stack([np.zeros(len(changes)), changes])
-        generator = np.random.default_rng(job_seed(interval.seed, "chance", "perturbation", name))
-        for _ in range(PERMUTATIONS):
-            dealt = generator.permuted(from_base, axis=1)
-            permuted.append(pd.DataFrame(dealt[:, 1:] - dealt[:, [0]], changes.index, changes.columns))
-    if not permuted:
-        return pd.DataFrame(columns=PERTURBATION_COLUMNS)
-    topics = next(iter(scores.values())).groupby("id")["template"].first()
-    return _rows(CHANCE, "chance", permuted, topics, interval, NO_CHANGE)
-
-
 def _rows(
-    name: str, kind: str, tables: Sequence[pd.DataFrame], topics: pd.Series, interval: Interval, without: str
+    name: str, kind: str, changes: pd.DataFrame, topics: pd.Series, interval: Interval, without: str
 ) -> pd.DataFrame:
-    """Return a scorer's rows for the mean of some tables of relative changes. without: the note if it has no
-    index."""
-    values = np.mean([np.column_stack([changes, changes.abs()]) for changes in tables], axis=0)
-    of_items = topics.loc[tables[0].index]
+    """Return a scorer's rows of its relative changes. without: the note if it has no index."""
+    values = np.column_stack([changes, changes.abs()])
+    of_items = topics.loc[changes.index]
     means = np.vstack([values.mean(axis=0), resampled_means(values, of_items, interval, "carb_perturbation")])
     freedom = of_items.nunique() - 1
-    changes, sizes = np.hsplit(means, 2)
+    signed, sizes = np.hsplit(means, 2)
     rows = pd.DataFrame({"scorer": name, "kind": kind, "perturbation": list(PERTURBATIONS)})
     rows = rows.reindex(columns=PERTURBATION_COLUMNS)
-    rows[["change", "low", "high"]] = _estimates(changes, freedom, interval)
+    rows[["change", "low", "high"]] = _estimates(signed, freedom, interval)
     rows[["size", "size_low", "size_high"]] = _estimates(sizes, freedom, interval, (0, np.inf))
     rows[INDEX] = _estimates(sensitivity_index(sizes)[:, None], freedom, interval, (-1, 1))[0]
-    lower = 100 * np.mean([(table < 0).mean() for table in tables], axis=0)
     return rows.assign(
         direction=[direction(*row) for row in rows[["change", "low", "high"]].itertuples(index=False)],
-        lower_pct=np.where(np.isfinite(rows["size"]), lower, np.nan),
+        lower_pct=np.where(np.isfinite(rows["size"]), 100 * (changes < 0).mean(), np.nan),
         n_items=len(of_items),
         note="" if np.isfinite(rows["index"]).all() else without,
     )
@@ -179,7 +136,6 @@ def _estimates(
 def grouped_table(
     groups: Sequence[tuple[Mapping[str, str], dict[str, pd.DataFrame], dict[str, pd.DataFrame]]],
     zeros: Mapping[str, str],
-    items: Sequence[dict],
     interval: Interval,
 ) -> pd.DataFrame:
     """Return one perturbation table of several groups of scorers, each with items of its own.
@@ -187,18 +143,15 @@ def grouped_table(
     Args:
         groups: ({scorer: kind}, {scorer: its scores of the rewrites}, {scorer: of the benchmark}); scorers
         without
-            scores are left out, and CHANCE is that of the first group.
-        items: those that were rewritten.
+            scores are left out.
     """
     read = [(*in_all(rewrites, benchmark), kinds) for kinds, rewrites, benchmark in groups]
-    changed, chance = changed_shares(items), chance_table(*read[0], interval)
-    tables = [perturbation_table(*group, zeros, changed, interval) for group in read]
-    return ranked(pd.concat([*tables, *([chance] if len(chance) else [])]))
+    return ranked(pd.concat([perturbation_table(*group, zeros, interval) for group in read]))
 
 
 def ranked(table: pd.DataFrame) -> pd.DataFrame:
-    """Put a table's scorers of the highest index first, baselines and chance last."""
-    table = table.assign(last=table["kind"].map({"baseline": 1, "chance": 2}).fillna(0))
+    """Put a table's scorers of the highest index first, baselines last."""
+    table = table.assign(last=table["kind"] == "baseline")
     table = table.sort_values(["last", "index"], ascending=[True, False], kind="stable")
     return table[PERTURBATION_COLUMNS].reset_index(drop=True)
 
@@ -217,7 +170,6 @@ def with_replies(table: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
 
 def main(snakemake):
     params, files, languages = snakemake.params, snakemake.input, snakemake.params.cultures
-    items = [item for path in files.item_files for item in read_jsonl(path)]
     rewrites, benchmark = "carb_perturbation", "carb"
     judged = by_scorer(files.judged, params.judges, rewrites, languages)
     matches = by_scorer(files.matches, params.judges.values(), "carb_matches")
@@ -233,7 +185,7 @@ def main(snakemake):
             {name: matches[judge] for name, judge in params.judges.items() if judge in matches},
         ),
     ]
-    table = grouped_table(groups, params.zeros, items, Interval(**params.interval))
+    table = grouped_table(groups, params.zeros, Interval(**params.interval))
     replies = pd.concat([read_table(path, REPLY_COLUMNS) for path in files.replies])
     write_exact(with_replies(table, replies), snakemake.output[0], PERTURBATION_COLUMNS)
 

@@ -28,11 +28,6 @@ def display_perturbations(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
                     for p, v in rows[["perturbation", "percent"]].itertuples(index=False)
                     if np.isfinite(v)
                 ),
-                "characters changed": ", ".join(
-                    f"{p} {v:.2f}"
-                    for p, v in rows[["perturbation", "changed_share"]].itertuples(index=False)
-                    if np.isfinite(v)
-                ),
                 "CC lower, %": "" if pd.isna(first["lower_pct"]) else f"{first['lower_pct']:.0f}",
                 "items": str(first["n_items"]),
                 "note": first["note"],

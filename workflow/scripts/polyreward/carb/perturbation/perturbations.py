@@ -7,12 +7,9 @@ import difflib
 @dataclasses.dataclass(frozen=True)
 class Perturbation:
     """How an answer is rewritten. frame: of the file of cultures, which says whether the label, the place, is
-    named.
+    named. fact: "own", or "another" culture's. language: the item's "own", or "another". wording: the
+    answer's "own", or "another" (wordings.py)."""
 
-    title: for figures. fact: "own", or "another" culture's. language: the item's "own", or "another".
-    wording: the answer's "own", or "another" (wordings.py)."""
-
-    title: str
     frame: str
     fact: str = "own"
     language: str = "own"
@@ -24,13 +21,13 @@ class Perturbation:
         return self.frame != "unlabelled"
 
 
-BASE = Perturbation("base", "labelled")
+BASE = Perturbation("labelled")
 # A new one is an entry here, with a frame in every language of resources/carb/cultures.yaml, and a test.
 PERTURBATIONS = {
-    "CC": Perturbation("another concept", "labelled", fact="another"),
-    "RC": Perturbation("no label", "unlabelled"),
-    "CL": Perturbation("other language", "labelled", language="another"),
-    "RP": Perturbation("paraphrase", "labelled", wording="another"),
+    "CC": Perturbation("labelled", fact="another"),
+    "RC": Perturbation("unlabelled"),
+    "CL": Perturbation("labelled", language="another"),
+    "RP": Perturbation("labelled", wording="another"),
 }
 
 

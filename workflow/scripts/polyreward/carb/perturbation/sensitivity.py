@@ -26,13 +26,11 @@ PERTURBATION_COLUMNS = [
     "size_high",
     "lower_pct",
     *PERCENT,
-    "changed_share",
     "n_items",
     *INDEX,
     "note",
 ]
 PAIR_COLUMNS = ["scorer", "kind", "language_1", "language_2", "consistency", "n_items"]
-CHANCE = "chance (permuted)"  # the row of scores that were dealt out anew
 SAME = 1e-9  # a spread below it is rounding: all answers have the same score
 NO_REWRITES = "items of carb.item_files are not rewritten"
 NO_SPREAD, NO_CHANGE = "all answers to a question have the same score", "no rewrite changes a score"
