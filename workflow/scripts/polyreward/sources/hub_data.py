@@ -63,8 +63,6 @@ def hub_rows(entry: Mapping, name: str) -> list[dict]:
 
 def _pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
     pairs = _parallel_pairs(entry, name, folder) if "languages" in entry else _read_pairs(entry, name, folder)
-    if entry.get("size") and len(pairs) != entry["size"]["rows"]:
-        announce(f"dataset {name}: {len(pairs)} pairs, where the catalog has {entry['size']['rows']}")
     return [
         {"source": name, "subset": name, **pair, "id": str(pair.get("id", f"{name}-{number}"))}
         for number, pair in enumerate(pairs)
