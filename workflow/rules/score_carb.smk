@@ -168,7 +168,7 @@ rule locals_held_out:
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [JUDGES.model], minutes=120),
     params:
-        entry=lambda wc: FILES.loadable({**JUDGES.written_by(wc.learner), "forced_close": True}),
+        entry=lambda wc: FILES.loadable(JUDGES.written_by(wc.learner)),
         scoring=JUDGES.scoring,
         cache=PATHS.scores_cache("locals"),
     script:

@@ -30,7 +30,7 @@ CARB = {
 ALL = {"correctness": 1, "appropriateness": 1, "layout": 1}
 LOCALS = {
     "base": "a", "warmup": {"pairs": 5}, "runs": {"full": ALL, "bare": {**ALL, "layout": 0}, "no-criteria": ALL},
-    "cultures": ["ko"], "judge": {"max_length": 640, "max_new_tokens": 9, "forced_close": True}, "judge_token_budget": 8,
+    "cultures": ["ko"], "judge": {"max_length": 640, "max_new_tokens": 9}, "judge_token_budget": 8,
     "evaluation": {"cultures": ["ko"]}, "grpo": {"pairs": 6}, "held_out": 3, "seeds": 3, "easy": None, "others": [],
 }  # fmt: skip
 CONFIG = {

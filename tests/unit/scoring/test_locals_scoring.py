@@ -11,7 +11,7 @@ from support import script
 
 from polyreward.scoring import criteria_judge as judging
 from polyreward.scoring.criteria_judge import LocalsJudge
-from polyreward.scoring.criteria_layout import FAULTS, question
+from polyreward.scoring.criteria_layout import question
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.label_logprobs import label_logprobs
@@ -37,7 +37,7 @@ def scripted(monkeypatch):
     """Return a function that makes a judge whose log-probabilities are an opinion of (first, second), and its
     replies fixed."""
 
-    def make(opinion, reply="1. x\nVerdict: A", forced_close=False):
+    def make(opinion, reply="1. x\nVerdict: A"):
         def logprobs(model, tokenizer, asked, max_length, token_budget):
             return np.array(
                 [
@@ -54,7 +54,7 @@ def scripted(monkeypatch):
         monkeypatch.setattr(
             LocalsJudge, "texts", lambda self, requests, label, **sampling: [(reply, True) for _ in requests]
         )
-        return LocalsJudge(NoModel(), True, 8, forced_close)
+        return LocalsJudge(NoModel(), True, 8)
 
     return make
 
@@ -91,24 +91,10 @@ def test_of_several_answers_each_meets_all_others(scripted):
     assert values[2] == pytest.approx(expected)
 
 
-def test_a_reply_that_is_not_in_form_is_a_tie_and_reported(scripted, capsys):
-    judge = scripted(lambda first, second: (0.0, -9.0), reply="1. x\nVerdict: A\nVerdict: B")
-    values = judge.score([Conversations("q", ("x", "y"))], "").values[0]
-    assert list(values) == [-math.log(2)] * 2
-    assert "2 of 2 replies are not in form" in capsys.readouterr().err
-    assert list(reply_counts("judge", replies_of(judge)).iloc[0]) == [
-        "judge",
-        2,
-        0,
-        *(2 * (fault == "several verdicts") for fault in FAULTS),
-    ]
-
-
-def test_a_reply_that_is_not_in_form_can_be_closed_by_force_and_is_counted_still(scripted, capsys):
+def test_a_reply_that_is_not_in_form_is_closed_by_force_and_is_counted_still(scripted, capsys):
     judge = scripted(
         lambda first, second: np.log([3 / 4, 1 / 4] if first == "x" else [1 / 2, 1 / 2]),
         "1. x",
-        forced_close=True,
     )
     values = judge.score([Conversations("q", ("x", "y"))], "").values[0]
     assert values == pytest.approx(
@@ -176,13 +162,7 @@ def test_the_same_question_is_asked_once_and_a_long_one_marks_its_answers(script
 
 @pytest.mark.parametrize("verdict", ["criteria", "no-criteria"])
 def test_a_judge_is_an_entry_like_any_other(base, verdict):
-    entry = {
-        "kind": "generative",
-        "source": str(base),
-        "verdict": verdict,
-        "max_new_tokens": 6,
-        "forced_close": False,
-    }
+    entry = {"kind": "generative", "source": str(base), "verdict": verdict, "max_new_tokens": 6}
     judge = load_reward_model(entry, SCORING, "unused")
     items = [
         Conversations("How do I greet?", ("Bow.", "Shake hands.")),
@@ -190,7 +170,6 @@ def test_a_judge_is_an_entry_like_any_other(base, verdict):
     ]
     values = judge.score(items, "").values
     if verdict == "criteria":  # random weights never find the layout
-        assert all(list(own) == [-math.log(2)] * 2 for own in values)
         assert {reply.fault for reply in judge.said} <= {"endless", "no verdict"} and len(judge.said) == 4
         return
     asked = [
@@ -206,19 +185,13 @@ def test_a_judge_is_an_entry_like_any_other(base, verdict):
     assert replies_of(judge) == []
 
 
-@pytest.mark.parametrize(
-    ("reply", "moved"), [("1. x\nVerdict: A", True), ("Verdict: A", False), ("1. y", False)]
-)
-def test_a_rewrite_is_judged_beside_the_first_answer_and_ties_where_a_reply_is_not_in_form(
-    scripted, reply, moved
-):
+@pytest.mark.parametrize(("reply", "in_form"), [("1. x\nVerdict: A", 4), ("Verdict: A", 0), ("1. y", 0)])
+def test_a_rewrite_is_judged_beside_the_first_answer(scripted, reply, in_form):
     def opinion(first, second):  # 3 to 1 for "y", whatever its place; even else
         return np.log([1 + 2 * (first == "y"), 1 + 2 * (second == "y")])
 
     judge = scripted(opinion, reply)
     values = comparable(judge, "generative").score([Conversations("q", ("x", "y", "z"))], "").values[0]
-    assert values == pytest.approx([0, math.log(3) if moved else 0, 0])
-    assert reply_counts("judge", replies_of(judge)).loc[0, ["replies", "in_form"]].tolist() == [
-        4,
-        4 if moved else 0,
-    ]
+    assert values == pytest.approx([0, math.log(3), 0])
+    counts = reply_counts("judge", replies_of(judge)).loc[0, ["replies", "in_form"]]
+    assert counts.tolist() == [4, in_form]

@@ -159,8 +159,6 @@ def ranked(table: pd.DataFrame) -> pd.DataFrame:
 def with_replies(table: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
     """Return a perturbation table whose notes say how many of a judge's replies are in form, where it wrote
     any.
-
-    Where any other reply counts as a tie (forced_close: false), a judge may seem to stay because of its form.
     """
     counts = replies[replies["replies"] > 0].set_index("scorer")
     in_form = counts["in_form"].astype(str) + " of " + counts["replies"].astype(str) + " replies in form"

@@ -11,15 +11,13 @@ from scipy.special import log_softmax
 
 from polyreward.accel.shared_prompts import runs_from_shared_prompts
 from polyreward.core.logs import announce
-from polyreward.scoring.criteria_layout import LABELS, Reply, question, read_reply
+from polyreward.scoring.criteria_layout import Reply, question, read_reply
 from polyreward.scoring.generative import asked_as
 from polyreward.scoring.interface import Conversations, Scores
 from polyreward.scoring.label_logprobs import label_logprobs, label_logprobs_after
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.local_judge import ends_of, generated, generated_by_batch, request_ids
 from polyreward.scoring.loglik import CausalLM
-
-EVEN = np.full(len(LABELS), -math.log(len(LABELS)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,14 +26,12 @@ class LocalsJudge:
     label.
 
     The mean is over all other answers and both orders of each two, after the criteria that the judge writes
-    (criteria: true; greedily, at most max_new_tokens) or at once. forced_close: a reply that is not in form
-    is cut where its verdict should begin, and closed with "Verdict:"; else it counts for both answers alike.
-    said: every reply so far, read."""
+    (criteria: true; greedily, at most max_new_tokens) or at once. A reply that is not in form is cut where
+    its verdict should begin, and closed with "Verdict:". said: every reply so far, read."""
 
     lm: CausalLM
     criteria: bool
     max_new_tokens: int
-    forced_close: bool = True
     said: list[Reply] = dataclasses.field(default_factory=list, compare=False)
 
     @property
@@ -105,16 +101,13 @@ class LocalsJudge:
         label: str,
         found: Mapping[tuple, np.ndarray] | None = None,
     ) -> dict[str, np.ndarray]:
-        """Return each question's log-probabilities of the labels, normalised; even ones where there is no
-        verdict.
+        """Return each question's log-probabilities of the labels, normalised.
 
         found: {(question, criteria): what label_logprobs has of it}, where that is known already."""
         faults = sum(reply.fault is not None for reply in replies)
         if faults:
-            counts = "is closed by force" if self.forced_close else "counts as a tie"
-            announce(f"{label}: {faults} of {len(requests)} replies are not in form; each {counts}")
-        asked = zip(requests, replies, strict=True)
-        read = [(request, reply.criteria) for request, reply in asked if self.forced_close or not reply.fault]
+            announce(f"{label}: {faults} of {len(requests)} replies are not in form; each is closed by force")
+        read = [(request, reply.criteria) for request, reply in zip(requests, replies, strict=True)]
         known = dict(found or {})
         left = [one for one in read if one not in known]
         if left:
@@ -126,8 +119,7 @@ class LocalsJudge:
                     strict=True,
                 )
             )
-        normalised = {one[0]: log_softmax(known[one]) for one in read}
-        return {request: normalised.get(request, EVEN) for request in requests}
+        return {one[0]: log_softmax(known[one]) for one in read}
 
     def _sequences(self, requests: Sequence[str]) -> list[list[int]]:
         return [
@@ -167,6 +159,4 @@ def _means(
 def load_judge(entry: dict, scoring: dict, cache) -> LocalsJudge:
     """Load a judge in the layout of Think-as-Locals; arguments as in load_reward_model."""
     lm = load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"))
-    return LocalsJudge(
-        lm, entry["verdict"] == "criteria", asked_as(entry)["max_new_tokens"], entry.get("forced_close", True)
-    )
+    return LocalsJudge(lm, entry["verdict"] == "criteria", asked_as(entry)["max_new_tokens"])

@@ -100,11 +100,6 @@ class LocalJudge(Scored, Asked):
         "What of its reply counts: the probabilities of its labels, its text, or a text in the layout of"
         " Think-as-Locals."
     )
-    forced_close: bool = optional(
-        "Of verdict: criteria. A reply that is not in form is cut where its verdict should begin and closed"
-        " with `Verdict:`, and the label read from the probabilities there; true where it is left out. false:"
-        " it counts as a tie."
-    )
 
 
 class Server(Section):

@@ -59,13 +59,6 @@ class CriteriaJudge(Section):
 
     max_length: Count = Field(default=640, description="Tokens of question and reply.")
     max_new_tokens: Count = Field(description="Tokens of a reply.")
-    forced_close: bool = Field(
-        default=True,
-        description=(
-            "A reply that is not in form is cut where its verdict should begin and closed with `Verdict:`,"
-            " and the label read from the probabilities there; else it counts as a tie."
-        ),
-    )
 
 
 class Evaluation(Section):
