@@ -18,7 +18,6 @@ from polyreward.analysis.verdicts import (
     from_draws,
     from_normal,
     from_permutations,
-    from_units,
     holds_beyond,
     less,
     p_beyond,
@@ -168,17 +167,6 @@ def test_draws_give_percentile_intervals_and_the_data_s_own_estimate():
     assert extreme(from_draws(values, MANY), "above", 0.9) == pytest.approx((7, 5, 95))
 
 
-def test_units_give_student_s_interval():
-    low, high = from_units([[1, 2, 3, 4]]).ends(0.95)
-    assert (low[0], high[0]) == pytest.approx((0.4457, 4.5543), abs=1e-4)  # 2.5 -+ 3.1824 * 1.2910 / 2
-
-
-def test_a_single_unit_has_no_interval():
-    estimate, low, high = extreme(from_units([[3.0], [2.0]]), "above", 0.95)
-    assert estimate == 2
-    assert np.isnan(low) and np.isnan(high)
-
-
 def test_the_least_of_several_contrasts_takes_the_worst_end_and_bonferroni_s_other():
     draws = np.random.default_rng(1).normal(size=(20000, 2)) + [1, 5]
     contrasts = from_draws(np.concatenate([[[1.0, 5.0]], draws]), MANY)
@@ -197,8 +185,10 @@ def test_the_greatest_of_several_contrasts_is_the_mirror_of_the_least():
 def test_the_interval_of_the_least_covers_it():
     generator, covered, truth = np.random.default_rng(2), 0, np.array([0.0, 0.0, 0.3])
     for _ in range(300):
-        units = [generator.normal(mean, 1, 30) for mean in truth]
-        _, low, high = extreme(from_units(units), "above", 0.9)
+        units = generator.normal(truth, 1, (30, 3))
+        means, errors = units.mean(axis=0), units.std(axis=0, ddof=1) / np.sqrt(30)
+        drawn = means + errors * generator.normal(size=(200, 3))
+        _, low, high = extreme(from_draws(np.vstack([means, drawn]), 29), "above", 0.9)
         covered += low <= truth.min() <= high
     assert covered / 300 >= 0.88
 

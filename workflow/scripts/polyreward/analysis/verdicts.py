@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.stats import norm
-from scipy.stats import t as student
 
 from polyreward.analysis.bootstrap import (
     Between,
@@ -173,27 +172,6 @@ def beyond(points: Sequence[float], null: Contrasts) -> Contrasts:
         return values - highs, values - lows
 
     return Contrasts(values - null.points, ends, null.least)
-
-
-def from_units(units: Sequence[Sequence[float]]) -> Contrasts:
-    """Contrasts that are means of units, with Student's t intervals; none of fewer than two units.
-
-    units: of each contrast."""
-    samples = [np.asarray(values, dtype=float) for values in units]
-
-    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        reach = [
-            (
-                student.ppf(0.5 + confidence / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-                if len(values) > 1
-                else np.nan
-            )
-            for values in samples
-        ]
-        return points - reach, points + reach
-
-    points = np.array([values.mean() for values in samples])
-    return Contrasts(points, ends)
 
 
 def from_correlations(points: Sequence[float], n: int) -> Contrasts:
