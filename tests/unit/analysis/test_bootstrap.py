@@ -56,13 +56,6 @@ def test_a_draw_is_the_mean_over_its_pairs_not_over_its_templates():
     assert set(drawn.ravel().round(9)) == {0.0, 0.75, 1.0}
 
 
-def test_more_pairs_of_the_same_templates_do_not_narrow_the_interval():
-    templates = np.arange(100)
-    once = resampled(HALF_RIGHT, templates)
-    four_times = resampled(np.repeat(HALF_RIGHT, 4, axis=0), np.repeat(templates, 4))
-    assert np.allclose(once, four_times)
-
-
 def test_a_bootstrap_over_pairs_is_narrower_by_the_root_of_the_pairs_per_template():
     of_templates = resampled(np.repeat(HALF_RIGHT, 4, axis=0), np.repeat(np.arange(100), 4), samples=20_000)
     of_pairs = resampled(np.repeat(HALF_RIGHT, 4, axis=0), np.arange(400), samples=20_000)
