@@ -90,6 +90,7 @@ def test_the_global_batches_are_the_papers_on_four_devices():
     [
         ("locals_14b", "think_as_locals"),
         ("locals_32b", "think_as_locals"),
+        ("vllm", "all"),
         ("sources", "results/paper_sources/data_sources.csv"),
     ],
 )

@@ -139,16 +139,12 @@ rule text_baseline_scores:
 
 
 rule base_loglik_scores:
-    # An untrained base's log-likelihood of each answer, and that less the one without the prompt (PMI).
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
         rows=[f"<translated>/<main>/{language}.jsonl" for language in SCALE.languages],
     output:
-        [
-            f"<scores>/<main>/{kind}-{{base}}/{language}.parquet"
-            for kind in BASE_BASELINES
-            for language in SCALE.languages
-        ],
+        scores=[f"<scores>/<main>/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
+        statistics="<scores>/<main>/statistics_{base}.safetensors",
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
@@ -165,11 +161,38 @@ use rule base_loglik_scores as twin_loglik_scores with:
         base=lambda wc: SCALE.base_folder(wc.base),
         rows=[f"<translated>/<twins>/{language}.jsonl" for language in SCALE.languages],
     output:
-        [
-            f"<scores>/<twins>/{kind}-{{base}}/{language}.parquet"
-            for kind in BASE_BASELINES
+        scores=[f"<scores>/<twins>/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
+        statistics="<scores>/<twins>/statistics_{base}.safetensors",
+
+
+rule base_baseline_scores:
+    input:
+        rows=[
+            f"<translated>/{benchmark}/{language}.jsonl"
+            for benchmark in SCALE.benchmarks
             for language in SCALE.languages
         ],
+        base=lambda wc: SCALE.base_folder(wc.base),
+        train=[f"<translated>/train/{language}.jsonl" for language in SCALE.languages],
+        statistics=[f"<scores>/{benchmark}/statistics_{{base}}.safetensors" for benchmark in SCALE.benchmarks],
+    output:
+        [
+            f"<scores>/{benchmark}/{kind}-{{base}}/{language}.parquet"
+            for benchmark in SCALE.benchmarks
+            for language in SCALE.languages
+            for kind in ("probe", "pmi")
+        ],
+    conda:
+        "../../envs/score.yaml"
+    threads: SETTINGS.threads.score
+    resources:
+        **RESOURCES.for_models("score", lambda wc: [wc.base], minutes=240),
+    params:
+        scoring=SCALE.scoring,
+        pairs=SETTINGS.probe_pairs,
+        seed=SCALE.job_seed("base_baseline_scores"),
+    script:
+        "../scripts/score/base_baseline_scores.py"
 
 
 rule passage_states:

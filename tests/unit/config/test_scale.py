@@ -123,9 +123,9 @@ def test_table_2_has_what_was_not_trained_here(scale):
 def test_baselines_are_of_the_text_and_of_each_base(scale):
     assert scale.baselines == [
         *("length", "tfidf-answer", "tfidf-prompt-answer"),
-        *("loglik-a", "pmi-a", "loglik-b", "pmi-b"),
+        *("probe-a", "loglik-a", "pmi-a", "probe-b", "loglik-b", "pmi-b"),
     ]
-    assert scale.scorers("pairs", "en")[-8:] == ["b_en", *scale.baselines]
+    assert scale.scorers("pairs", "en")[-10:] == ["b_en", *scale.baselines]
 
 
 def test_text_baselines_score_a_benchmark_in_a_language_of_the_pool_alone(scale):

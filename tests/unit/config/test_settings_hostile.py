@@ -47,7 +47,7 @@ def test_a_name_that_would_be_another_path_option_or_wildcard_is_refused(name):
         ), changes
 
 
-@pytest.mark.parametrize("name", ["length", "tfidf-answer", "loglik-gemma", "pmi-smollm"])
+@pytest.mark.parametrize("name", ["length", "tfidf-answer", "loglik-gemma", "probe-gemma", "pmi-smollm"])
 def test_a_reward_model_is_not_called_as_a_baseline(name):
     (found,) = problems(reward_models={name: {"kind": "implicit", "model": "gemma"}})
     assert found.startswith(f"reward_models.{name}: ") and "choose another name" in found

@@ -16,9 +16,12 @@ from polyreward.core.conversations import answer_start, conversation_ids
 from polyreward.core.files import write_jsonl
 from polyreward.core.tables import read_scores
 from polyreward.scoring.baselines import (
-    answer_loglik,
+    answer_statistics,
+    frozen_features,
     length_baseline,
+    probe_scores,
     tfidf_baseline,
+    unprompted_loglik,
 )
 from polyreward.scoring.loglik import causal_lm
 from polyreward.scoring.pairs import score_rows
@@ -88,11 +91,31 @@ def test_tfidf_reads_the_prompt_only_where_it_is_asked_to():
     assert not np.allclose(both, tfidf_scores(train, train, True, 1)[0])
 
 
+def test_probe_gets_all_of_separable_data():
+    generator = np.random.default_rng(1)
+    features = generator.normal(size=(200, 2, 8))
+    features[:, 0, 3] += 20
+    assert accuracy(probe_scores(features[:100], features[100:], 1)) == 1
+
+
 def test_tfidf_reads_a_message_list_as_its_text():
     turns = [{"role": "user", "content": "a kind dog"}]
     row = {"prompt": turns, "chosen": "yes", "rejected": "no"}
     written = {**row, "prompt": "user: a kind dog"}
     assert np.array_equal(tfidf_scores(ROWS, [row], True, 1), tfidf_scores(ROWS, [written], True, 1))
+
+
+def test_features_are_the_mean_last_state_of_the_answer(lm):
+    features = frozen_features(lm, ROWS, "")
+    assert features.shape == (len(ROWS), 2, lm.model.config.hidden_size)
+    for row, pair in zip(ROWS, features, strict=True):
+        for role, feature in zip(("chosen", "rejected"), pair, strict=True):
+            ids, _ = conversation_ids(lm.tokenizer, row["prompt"], row[role], 128)
+            with torch.no_grad():
+                states = lm.model(torch.tensor([ids]), output_hidden_states=True).hidden_states[-1][0]
+            expected = states[answer_start(lm.tokenizer, row["prompt"], ids) :].mean(dim=0).numpy()
+            assert feature == pytest.approx(expected, abs=1e-5)
+    assert answer_statistics(lm, ROWS, "")["feature"] == pytest.approx(features, abs=1e-5)
 
 
 def loglik_by_hand(model, ids, start) -> float:
@@ -104,7 +127,7 @@ def loglik_by_hand(model, ids, start) -> float:
 
 
 def test_loglik_is_that_of_the_answer_and_pmi_its_gain_over_no_prompt(lm):
-    given, unprompted = (answer_loglik(lm, ROWS, "", with_prompt) for with_prompt in (True, False))
+    given, unprompted = answer_statistics(lm, ROWS, "")["loglik"], unprompted_loglik(lm, ROWS, "")
     for column, role in enumerate(("chosen", "rejected")):
         for number, row in enumerate(ROWS):
             with_prompt, without = (
@@ -119,25 +142,36 @@ def test_loglik_is_that_of_the_answer_and_pmi_its_gain_over_no_prompt(lm):
 @pytest.mark.parametrize("max_length", [2, 9])
 def test_truncated_conversations_still_have_scores(lm, max_length):
     short = dataclasses.replace(lm, max_length=max_length)
-    assert all(
-        np.isfinite(answer_loglik(short, ROWS, "", with_prompt)).all() for with_prompt in (True, False)
-    )
+    found = answer_statistics(short, ROWS, "")
+    assert np.isfinite(found["feature"]).all()
+    assert np.isfinite(found["loglik"] - unprompted_loglik(short, ROWS, "")).all()
 
 
-def test_a_job_writes_both_of_every_language_by_their_names(tmp_path, base, lm):
-    """Files are given in another order than their scores."""
-    rows = {"es": ROWS[:2], "it": ROWS[3:]}
-    for language, own in rows.items():
-        write_jsonl(own, tmp_path / f"one/{language}.jsonl")
-    outputs = [
-        tmp_path / f"scores/one/{kind}-b/{name}.parquet" for kind in ("pmi", "loglik") for name in rows
-    ]
-    inputs = SimpleNamespace(base=base, rows=[tmp_path / f"one/{name}.jsonl" for name in reversed(rows)])
+def test_probe_and_pmi_find_rows_features_and_statistics_by_name(tmp_path, base, lm):
+    """Files are given in another order than their scores, and each benchmark has its own rows."""
+    rows = {"one": ROWS[:2], "two": ROWS[3:]}
+    for name, own in {**rows, "train": ROWS}.items():
+        write_jsonl(own, tmp_path / f"{name}/es.jsonl")
     scoring = {"dtype": "float32", "max_length": 128, "token_budget": 200, "attention": "eager"}
-    job = SimpleNamespace(input=inputs, output=outputs, params=SimpleNamespace(scoring=scoring))
-    script("score/base_loglik_scores").main(job)
-    found = read_scores(outputs).set_index(["scorer", "language"])[["score_chosen", "score_rejected"]]
-    loglik = answer_loglik(lm, ROWS[3:], "")
-    assert found.loc[[("loglik-b", "it")]].to_numpy() == pytest.approx(loglik, abs=1e-5)
-    pmi = loglik - answer_loglik(lm, ROWS[3:], "", with_prompt=False)
-    assert found.loc[[("pmi-b", "it")]].to_numpy() == pytest.approx(pmi, abs=1e-5)
+    for name in rows:
+        outputs = SimpleNamespace(
+            scores=[tmp_path / f"scores/{name}/loglik-b/es.parquet"],
+            statistics=tmp_path / f"scores/{name}/statistics_b.safetensors",
+        )
+        inputs = SimpleNamespace(base=base, rows=[tmp_path / f"{name}/es.jsonl"])
+        params = SimpleNamespace(scoring=scoring)
+        script("score/base_loglik_scores").main(SimpleNamespace(input=inputs, output=outputs, params=params))
+    outputs = [tmp_path / f"scores/{name}/{kind}-b/es.parquet" for name in rows for kind in ("probe", "pmi")]
+    inputs = SimpleNamespace(
+        base=base,
+        train=[tmp_path / "train/es.jsonl"],
+        rows=[tmp_path / f"{name}/es.jsonl" for name in reversed(rows)],
+        statistics=[tmp_path / f"scores/{name}/statistics_b.safetensors" for name in reversed(rows)],
+    )
+    params = SimpleNamespace(scoring=scoring, pairs=None, seed=1)
+    script("score/base_baseline_scores").main(SimpleNamespace(input=inputs, output=outputs, params=params))
+    found = read_scores(outputs).set_index(["benchmark", "scorer"])[["score_chosen", "score_rejected"]]
+    pmi = answer_statistics(lm, ROWS[3:], "")["loglik"] - unprompted_loglik(lm, ROWS[3:], "")
+    assert found.loc[[("two", "pmi-b")]].to_numpy() == pytest.approx(pmi, abs=1e-5)
+    probe = probe_scores(frozen_features(lm, ROWS, ""), answer_statistics(lm, ROWS[:2], "")["feature"], 1)
+    assert found.loc[[("one", "probe-b")]].to_numpy() == pytest.approx(np.column_stack(probe), abs=1e-4)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
+import statsmodels.api as sm
 from scipy import stats
 
 from polyreward.analysis.bootstrap import Interval
@@ -42,17 +43,9 @@ def regression(x: Sequence[float], y: Sequence[float], confidence: float) -> dic
         )
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return {"n": len(x), **dict.fromkeys(REGRESSION[1:], float("nan"))}
-    fit = stats.linregress(x, y)
-    reach = stats.t.ppf(0.5 + confidence / 2, len(x) - 2) * fit.stderr
-    values = (
-        len(x),
-        fit.slope,
-        fit.slope - reach,
-        fit.slope + reach,
-        fit.intercept,
-        fit.pvalue,
-        fit.rvalue**2,
-    )
+    fit = sm.OLS(y, sm.add_constant(x)).fit()
+    (intercept, slope), (low, high) = fit.params, fit.conf_int(1 - confidence)[1]
+    values = (len(x), slope, low, high, intercept, fit.pvalues[1], fit.rsquared)
     return dict(zip(REGRESSION, values, strict=True))
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 
 TEXT_BASELINES = ["length", "tfidf-answer", "tfidf-prompt-answer"]
-BASE_BASELINES = ["loglik", "pmi"]  # of each base; in names before it: pmi-<base>
+BASE_BASELINES = ["probe", "loglik", "pmi"]  # of each base; in names before it: probe-<base>
 BEST_OF_N, GRPO = (
     "best-of-n",
     "grpo",

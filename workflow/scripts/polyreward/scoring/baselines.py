@@ -7,12 +7,16 @@ import numpy as np
 import scipy.sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from polyreward.core.conversations import as_text
 from polyreward.core.writing import main_script, script_share
 from polyreward.scoring.interface import Conversations, Scores
-from polyreward.scoring.loglik import CausalLM, answer_logliks
-from polyreward.scoring.tokens import tokenized
+from polyreward.scoring.loglik import CausalLM, answer_logliks, answer_states
+from polyreward.scoring.tokens import Tokenized, tokenized
+
+Pairs = tuple[np.ndarray, np.ndarray]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,16 +78,64 @@ def tfidf_baseline(train: Sequence[dict], with_prompt: bool, seed: int) -> TextS
     )
 
 
-def answer_loglik(lm: CausalLM, rows: Sequence[dict], label: str, with_prompt: bool = True) -> np.ndarray:
-    """Return the mean log-likelihood of each answer's tokens (nats; pairs, 2), chosen first.
+def probe_scores(train: np.ndarray, rows: np.ndarray, seed: int) -> Pairs:
+    """Score by a Bradley-Terry logistic regression on frozen features.
 
-    with_prompt: given the prompt; else an empty one. The difference is the pointwise mutual information."""
-    asked = [
+    train, rows: (pairs, 2, features), chosen first, as `frozen_features` gives them."""
+    difference = train[:, 0] - train[:, 1]
+    model = make_pipeline(
+        StandardScaler(with_mean=False),
+        LogisticRegression(C=1e-3, fit_intercept=False, max_iter=2000, random_state=seed),
+    )
+    model.fit(np.vstack([difference, -difference]), _labels(len(difference)))
+    return model.decision_function(rows[:, 0]), model.decision_function(rows[:, 1])
+
+
+def frozen_features(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarray:
+    """Mean last hidden state over the answer's tokens under an untrained base; returns (pairs, 2,
+    d_model)."""
+    texts = _texts(lm, rows, with_prompt=True)
+    means = {
+        place: states[start:].float().mean(dim=0) for place, start, states in answer_states(lm, texts, label)
+    }
+    return _of_pairs(texts, means)
+
+
+def answer_statistics(lm: CausalLM, rows: Sequence[dict], label: str) -> dict[str, np.ndarray]:
+    """Return what an untrained base says of each row's two answers given the prompt, chosen first, in one
+    pass.
+
+    feature: mean last hidden state over the answer's tokens (pairs, 2, d_model). loglik: mean log-likelihood
+    of its tokens (nats; pairs, 2)."""
+    texts = _texts(lm, rows, with_prompt=True)
+    found = {answer.place: answer for answer in answer_logliks(lm, texts, label)}
+    return {
+        "feature": (
+            _of_pairs(texts, {place: answer.feature for place, answer in found.items()}).astype("float32")
+        ),
+        "loglik": _of_pairs(texts, {place: answer.total / answer.tokens for place, answer in found.items()}),
+    }
+
+
+def unprompted_loglik(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarray:
+    """Return the mean log-likelihood of each answer's tokens after an empty prompt (nats; pairs, 2), chosen
+    first.
+
+    What the prompt adds to it is the pointwise mutual information (PMI)."""
+    texts = _texts(lm, rows, with_prompt=False)
+    found = {answer.place: answer.total / answer.tokens for answer in answer_logliks(lm, texts, label)}
+    return _of_pairs(texts, found)
+
+
+def _texts(lm: CausalLM, rows: Sequence[dict], with_prompt: bool) -> Tokenized:
+    conversations = [
         Conversations(row["prompt"] if with_prompt else "", (row["chosen"], row["rejected"])) for row in rows
     ]
-    texts = tokenized(lm.tokenizer, asked, lm.max_length)
-    found = {answer.place: answer.total / answer.tokens for answer in answer_logliks(lm, texts, label)}
-    return np.array([[found[place] for place in places] for places in texts.places])
+    return tokenized(lm.tokenizer, conversations, lm.max_length)
+
+
+def _of_pairs(texts: Tokenized, values: dict) -> np.ndarray:
+    return np.array([[np.asarray(values[place]) for place in places] for places in texts.places])
 
 
 def _labels(pairs: int) -> np.ndarray:

@@ -45,11 +45,28 @@ class CausalLM:
 @dataclasses.dataclass(frozen=True)
 class AnswerLoglik:
     """total: log-probability of an answer's tokens (nats). tokens: how many. place: (group, member) among the
-    texts."""
+    texts.
+
+    feature: mean last hidden state over the answer (d_model); None where only logits were computed."""
 
     place: tuple[int, int]
     total: float
     tokens: int
+    feature: torch.Tensor | None
+
+
+@torch.inference_mode()
+def answer_states(
+    lm: CausalLM, texts: Tokenized, label: str
+) -> Iterator[tuple[tuple[int, int], int, torch.Tensor]]:
+    """Yield (place, position of the answer's first token, last hidden states (tokens, d_model)) of each
+    distinct text."""
+    decoder, pad = lm.model.get_decoder(), lm.tokenizer.pad_token_id
+    with progress(label, len(texts)) as report:
+        for *place, states in last_states(
+            decoder, texts.groups, pad, lm.token_budget, lm.share, report=report
+        ):
+            yield tuple(place), _start(lm, texts, *place), states
 
 
 @torch.inference_mode()
@@ -58,20 +75,13 @@ def answer_logliks(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[Answe
     if not lm.plain_head:
         yield from _by_model(lm, texts, label)
         return
-    for logprobs, place in token_logprobs(lm, _answer_states(lm, texts, label)):
-        yield AnswerLoglik(place, logprobs.sum().item(), len(logprobs))
-
-
-def _answer_states(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[tuple]:
-    """Yield (states before its tokens, its tokens, its place) of each distinct answer: only these meet the
-    vocabulary."""
-    decoder, pad = lm.model.get_decoder(), lm.tokenizer.pad_token_id
-    with progress(label, len(texts)) as report:
-        for *place, states in last_states(
-            decoder, texts.groups, pad, lm.token_budget, lm.share, report=report
-        ):
-            start = _start(lm, texts, *place)
-            yield states[start - 1 : -1], _answer(texts, place, start), tuple(place)
+    # Only the answer's positions meet the vocabulary.
+    found = (
+        (states[start - 1 : -1], _answer(texts, place, start), (place, states[start:].float().mean(dim=0)))
+        for place, start, states in answer_states(lm, texts, label)
+    )
+    for logprobs, (place, feature) in token_logprobs(lm, found):
+        yield AnswerLoglik(place, logprobs.sum().item(), len(logprobs), feature)
 
 
 @torch.inference_mode()
@@ -147,7 +157,7 @@ def _by_model(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[AnswerLogl
                 start = _start(lm, texts, *places[i])
                 answer = sequences[i][start:]
                 total = _total(logits[start - 1 : len(sequences[i]) - 1], answer)
-                yield AnswerLoglik(places[i], total, len(answer))
+                yield AnswerLoglik(places[i], total, len(answer), None)
             report(len(batch))
 
 

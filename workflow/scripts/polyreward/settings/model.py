@@ -279,6 +279,13 @@ class Settings(Section):
     reward_model: RewardModelTraining = Field(description="Training of reward models.")
     alignment: Alignment = Field(description="Figure 3.")
     scoring: Scoring = Field(description="How reward models are run to score.")
+    probe_pairs: Count | None = Field(
+        default=None,
+        description=(
+            "Train pairs of each language, chosen by hash, that the probe baseline is fitted on; null for"
+            " all."
+        ),
+    )
     intervals: Intervals = Field(description="Confidence intervals.")
     gate: Gate = Field(description="The check of the instrument.")
     threads: Threads = Field(default=Threads(), description="Threads per job.")
