@@ -1,4 +1,4 @@
-"""Datasets of the hub in the catalog: small folders in their layout, with their columns, through
+"""Every dataset of the hub in the catalog: small folders in its layout, with its columns, through
 datasets.load_dataset."""
 
 import copy
@@ -25,6 +25,9 @@ prepared_benchmark = script("prepare/evaluation_set").prepared_benchmark
 
 CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
 BENCHMARKS = yaml.safe_load((ROOT / "workflow/catalog/benchmarks.yaml").read_text(encoding="utf-8"))
+PAIRS = [
+    name for name, entry in CATALOG.items() if entry.get("holds") == "pairs" and "languages" not in entry
+]
 
 
 def turns(*texts):
@@ -33,23 +36,41 @@ def turns(*texts):
     ]
 
 
-# A dataset of each kind: records as the hub has them, some of which make no pair.
+# Three records of each, as the hub has them: a good one, one that makes no pair or is of another kind, and
+# another good one.
 RECORDS = {
     "mp-86k": [
         {"source": "s", "chosen": turns("Q0", "yes 0"), "rejected": turns("Q0", "no 0")},
         {"source": "s", "chosen": turns("Q1", "yes 1"), "rejected": turns("another question", "no 1")},
         {"source": "s", "chosen": turns("Q2", "A2", "and?", "yes 2"), "rejected": turns("Q2", "A2", "and?", "no 2")},
     ],
+    "magpielm-dpo": [
+        {"uuid": f"u{n}", "instruction": f"Q{n}", "chosen": turns(f"Q{n}", f"yes {n}"), "rejected": turns(f"Q{n}", f"no {n}")}
+        for n in range(3)
+    ],
     "safe-rlhf": [
         {"prompt": f"Q{n}", "response_0": f"a{n}", "response_1": f"b{n}", "better_response_id": 0, "safer_response_id": n % 2}
         for n in range(3)
     ],
+    "helpsteer2": [
+        {"split": "train", "prompt": f"Q{n}", "response_1": f"a{n}", "response_2": f"b{n}", "preference_strength": strength}
+        for n, strength in enumerate([-2, 0, 3])
+    ],
+    "offsetbias": [{"instruction": f"Q{n}", "output_1": f"a{n}", "output_2": f"b{n}", "label": 1 + n % 2} for n in range(3)],
     "wildguard": [
         {"prompt": prompt, "response": response, "response_harm_label": label, "adversarial": False}
         for prompt, response, label in [
             ("Q0", "Here is how.", "harmful"), ("Q0", "I cannot help.", "unharmful"), ("Q1", "Only one.", "unharmful"),
             ("Q2", "Bad.", "harmful"), ("Q2", "Good.", "unharmful"), ("Q2", "Good too.", "unharmful"), ("Q3", None, None),
         ]
+    ],
+    "rewardbench": [
+        {"id": 1, "prompt": f"Q{n}", "chosen": f"yes {n}", "chosen_model": "m", "rejected": f"no {n}", "subset": s}
+        for n, s in enumerate(["alpacaeval-easy", "math-prm", "hep-rust"])
+    ],
+    "ultrafeedback": [
+        {"source": "s", "prompt": f"Q{n}", "chosen": turns(f"Q{n}", f"yes {n}"), "rejected": turns(f"Q{n}", f"no {n}")}
+        for n in range(3)
     ],
     "helpsteer3": [
         {"domain": domain, "language": "english", "context": context, "response1": f"a{n}", "response2": f"b{n}",
@@ -71,8 +92,13 @@ RECORDS = {
 # (prompt, chosen, rejected) of the pairs that they make
 MADE = {
     "mp-86k": [("Q0", "yes 0", "no 0"), ("conversation", "yes 2", "no 2")],
+    "magpielm-dpo": [("Q0", "yes 0", "no 0"), ("Q1", "yes 1", "no 1"), ("Q2", "yes 2", "no 2")],
     "safe-rlhf": [("Q0", "a0", "b0"), ("Q1", "b1", "a1"), ("Q2", "a2", "b2")],
+    "helpsteer2": [("Q0", "a0", "b0"), ("Q2", "b2", "a2")],
+    "offsetbias": [("Q0", "a0", "b0"), ("Q1", "b1", "a1"), ("Q2", "a2", "b2")],
     "wildguard": [("Q0", "I cannot help.", "Here is how.")],
+    "rewardbench": [("Q0", "yes 0", "no 0"), ("Q1", "yes 1", "no 1"), ("Q2", "yes 2", "no 2")],
+    "ultrafeedback": [("Q0", "yes 0", "no 0"), ("Q1", "yes 1", "no 1"), ("Q2", "yes 2", "no 2")],
     "helpsteer3": [("Q0", "a0", "b0"), ("conversation", "b2", "a2")],
     "care": [("Q0", "best", "worst")],
 }
@@ -111,8 +137,8 @@ def refused(entry: dict, name: str) -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_every_kind_of_pairs_gives_rows_that_the_pipeline_takes(tmp_path, name):
+@pytest.mark.parametrize("name", PAIRS)
+def test_every_dataset_of_pairs_gives_rows_that_the_pipeline_takes(tmp_path, name):
     rows = hub_rows(pairs_entry(tmp_path, name), name)
     found = [
         (row["prompt"] if isinstance(row["prompt"], str) else "conversation", row["chosen"], row["rejected"])
