@@ -70,6 +70,7 @@ rule scorer_comparison:
     output:
         scorers="<analysis>/scorers/{benchmark}_{language}.csv",
         subsets="<analysis>/subsets/{benchmark}_{language}.csv",
+        kinds="<analysis>/kinds/{benchmark}_{language}.csv",
     conda:
         "../../envs/analyse.yaml"
     params:

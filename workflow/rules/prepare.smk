@@ -5,6 +5,7 @@ rule training_pool:
     input:
         pool=[f"<sources>/data/{name}.jsonl" for name in SETTINGS.pool.datasets],
         evaluation=[f"<sources>/data/{KNOWN.benchmarks[name]['dataset']}.jsonl" for name in SCALE.benchmarks],
+        stock=SCALE.stock(SETTINGS.benchmarks.main),
         printed=PLAN.project.file("resources/published/transfer_sources.csv"),
     output:
         train="<prepared>/train.jsonl",
@@ -20,6 +21,8 @@ rule training_pool:
         filters=SETTINGS.pool.filters,
         share=SCALE.share("pool"),
         categories=SCALE.categories(SETTINGS.benchmarks.main),
+        kinds=SCALE.kinds(SETTINGS.benchmarks.main),
+        kinds_per_request=SETTINGS.kinds_per_request,
         seed=SETTINGS.seed,
     script:
         "../scripts/prepare/training_pool.py"
@@ -27,7 +30,8 @@ rule training_pool:
 
 rule evaluation_set:
     input:
-        lambda wc: f"<sources>/data/{KNOWN.benchmarks[wc.benchmark]['dataset']}.jsonl",
+        rows=lambda wc: f"<sources>/data/{KNOWN.benchmarks[wc.benchmark]['dataset']}.jsonl",
+        stock=lambda wc: SCALE.stock(wc.benchmark),
     output:
         rows="<prepared>/{benchmark}.jsonl",
         counts="<prepared>/{benchmark}_counts.csv",
@@ -35,7 +39,9 @@ rule evaluation_set:
         "../../envs/sources.yaml"
     params:
         categories=lambda wc: SCALE.categories(wc.benchmark),
-        share=lambda wc: SCALE.share("main" if wc.benchmark == SETTINGS.benchmarks.main else "twins"),
+        kinds=lambda wc: SCALE.kinds(wc.benchmark),
+        kinds_per_request=SETTINGS.kinds_per_request,
+        share=lambda wc: SCALE.share(SCALE.use_of(wc.benchmark)),
         published=lambda wc: KNOWN.datasets[KNOWN.benchmarks[wc.benchmark]["dataset"]]["kind"] == "hub",
         seed=SETTINGS.seed,
     script:

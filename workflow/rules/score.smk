@@ -141,10 +141,9 @@ rule text_baseline_scores:
 rule base_loglik_scores:
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
-        rows=[f"<translated>/<main>/{language}.jsonl" for language in SCALE.languages],
+        rows=[f"<translated>/{{benchmark}}/{language}.jsonl" for language in SCALE.languages],
     output:
-        scores=[f"<scores>/<main>/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
-        statistics="<scores>/<main>/statistics_{base}.safetensors",
+        [f"<scores>/{{benchmark}}/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
@@ -156,31 +155,31 @@ rule base_loglik_scores:
         "../scripts/score/base_loglik_scores.py"
 
 
-use rule base_loglik_scores as twin_loglik_scores with:
+use rule base_loglik_scores as base_pmi_scores with:
+    # Pointwise mutual information: the log-likelihood, less that without the request.
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
-        rows=[f"<translated>/<twins>/{language}.jsonl" for language in SCALE.languages],
+        rows=[f"<translated>/{{benchmark}}/{language}.jsonl" for language in SCALE.languages],
+        prompted=[f"<scores>/{{benchmark}}/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
     output:
-        scores=[f"<scores>/<twins>/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
-        statistics="<scores>/<twins>/statistics_{base}.safetensors",
+        [f"<scores>/{{benchmark}}/pmi-{{base}}/{language}.parquet" for language in SCALE.languages],
 
 
-rule base_baseline_scores:
+rule base_probe_scores:
+    # A linear probe on the base as reward models start from it.
     input:
+        base=lambda wc: SCALE.reward_base(wc.base),
         rows=[
             f"<translated>/{benchmark}/{language}.jsonl"
             for benchmark in SCALE.benchmarks
             for language in SCALE.languages
         ],
-        base=lambda wc: SCALE.base_folder(wc.base),
         train=[f"<translated>/train/{language}.jsonl" for language in SCALE.languages],
-        statistics=[f"<scores>/{benchmark}/statistics_{{base}}.safetensors" for benchmark in SCALE.benchmarks],
     output:
         [
-            f"<scores>/{benchmark}/{kind}-{{base}}/{language}.parquet"
+            f"<scores>/{benchmark}/probe-{{base}}/{language}.parquet"
             for benchmark in SCALE.benchmarks
             for language in SCALE.languages
-            for kind in ("probe", "pmi")
         ],
     conda:
         "../../envs/score.yaml"
@@ -190,15 +189,15 @@ rule base_baseline_scores:
     params:
         scoring=SCALE.scoring,
         pairs=SETTINGS.probe_pairs,
-        seed=SCALE.job_seed("base_baseline_scores"),
+        seed=SCALE.job_seed("base_probe_scores"),
     script:
-        "../scripts/score/base_baseline_scores.py"
+        "../scripts/score/base_probe_scores.py"
 
 
 rule passage_states:
     # The last hidden states of parallel passages, under a base and each of its reward models.
     input:
-        base=lambda wc: SCALE.base_folder(wc.base),
+        base=lambda wc: SCALE.reward_base(wc.base),
         models=[f"<models>/{{base}}_{training}" for training in SCALE.languages],
         passages=[f"<translated>/passages/{language}.jsonl" for language in SCALE.languages],
     output:

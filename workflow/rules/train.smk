@@ -2,9 +2,25 @@
 # models label its responses, DPO trains it on them.
 
 
+rule truncated_base:
+    # The lowest layers of a base, which read a request better than the top ones do.
+    input:
+        base=lambda wc: SCALE.base_folder(wc.base),
+    output:
+        directory("<models>/bases/{base}"),
+    conda:
+        "../../envs/train.yaml"
+    resources:
+        **RESOURCES.for_models("load", lambda wc: [wc.base], minutes=60),
+    params:
+        layers=lambda wc: SETTINGS.reward_model.depth[wc.base],
+    script:
+        "../scripts/train/truncated_base.py"
+
+
 rule reward_model:
     input:
-        base=lambda wc: SCALE.base_folder(ModelName.parse(wc.model).base),
+        base=lambda wc: SCALE.reward_base(ModelName.parse(wc.model).base),
         rows=lambda wc: f"<translated>/train/{ModelName.parse(wc.model).language}.jsonl",
     output:
         directory("<models>/{model}"),

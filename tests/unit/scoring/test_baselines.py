@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from snakemake.iocontainers import Namedlist
 from support import script
 from tiny_models import ROOT, ROWS, TEMPLATE_SCHEMA
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -16,16 +17,17 @@ from polyreward.core.conversations import answer_start, conversation_ids
 from polyreward.core.files import write_jsonl
 from polyreward.core.tables import read_scores
 from polyreward.scoring.baselines import (
-    answer_statistics,
     frozen_features,
     length_baseline,
+    mean_loglik,
     probe_scores,
     tfidf_baseline,
-    unprompted_loglik,
 )
 from polyreward.scoring.loglik import causal_lm
 from polyreward.scoring.pairs import score_rows
 from polyreward.sources.templates import data_files, expanded, read_templates
+
+WITHOUT_PROMPTS = [{**row, "prompt": ""} for row in ROWS]
 
 
 def rows_of(name):
@@ -115,7 +117,6 @@ def test_features_are_the_mean_last_state_of_the_answer(lm):
                 states = lm.model(torch.tensor([ids]), output_hidden_states=True).hidden_states[-1][0]
             expected = states[answer_start(lm.tokenizer, row["prompt"], ids) :].mean(dim=0).numpy()
             assert feature == pytest.approx(expected, abs=1e-5)
-    assert answer_statistics(lm, ROWS, "")["feature"] == pytest.approx(features, abs=1e-5)
 
 
 def loglik_by_hand(model, ids, start) -> float:
@@ -127,7 +128,7 @@ def loglik_by_hand(model, ids, start) -> float:
 
 
 def test_loglik_is_that_of_the_answer_and_pmi_its_gain_over_no_prompt(lm):
-    given, unprompted = answer_statistics(lm, ROWS, "")["loglik"], unprompted_loglik(lm, ROWS, "")
+    given, unprompted = mean_loglik(lm, ROWS, ""), mean_loglik(lm, WITHOUT_PROMPTS, "")
     for column, role in enumerate(("chosen", "rejected")):
         for number, row in enumerate(ROWS):
             with_prompt, without = (
@@ -142,36 +143,44 @@ def test_loglik_is_that_of_the_answer_and_pmi_its_gain_over_no_prompt(lm):
 @pytest.mark.parametrize("max_length", [2, 9])
 def test_truncated_conversations_still_have_scores(lm, max_length):
     short = dataclasses.replace(lm, max_length=max_length)
-    found = answer_statistics(short, ROWS, "")
-    assert np.isfinite(found["feature"]).all()
-    assert np.isfinite(found["loglik"] - unprompted_loglik(short, ROWS, "")).all()
+    assert np.isfinite(frozen_features(short, ROWS, "")).all()
+    assert np.isfinite(mean_loglik(short, ROWS, "") - mean_loglik(short, WITHOUT_PROMPTS, "")).all()
 
 
-def test_probe_and_pmi_find_rows_features_and_statistics_by_name(tmp_path, base, lm):
+def test_probe_and_pmi_find_rows_and_log_likelihoods_by_name(tmp_path, base, lm):
     """Files are given in another order than their scores, and each benchmark has its own rows."""
     rows = {"one": ROWS[:2], "two": ROWS[3:]}
     for name, own in {**rows, "train": ROWS}.items():
-        write_jsonl(own, tmp_path / f"{name}/es.jsonl")
+        for language in ("es", "ko"):
+            write_jsonl(own[::-1] if language == "ko" else own, tmp_path / f"{name}/{language}.jsonl")
     scoring = {"dtype": "float32", "max_length": 128, "token_budget": 200, "attention": "eager"}
+
+    def files(name, order=("ko", "es")):
+        return [tmp_path / f"{name}/{language}.jsonl" for language in order]
+
+    def scores(name, kind, order=("es", "ko")):
+        return [tmp_path / f"scores/{name}/{kind}-b/{language}.parquet" for language in order]
+
     for name in rows:
-        outputs = SimpleNamespace(
-            scores=[tmp_path / f"scores/{name}/loglik-b/es.parquet"],
-            statistics=tmp_path / f"scores/{name}/statistics_b.safetensors",
-        )
-        inputs = SimpleNamespace(base=base, rows=[tmp_path / f"{name}/es.jsonl"])
         params = SimpleNamespace(scoring=scoring)
-        script("score/base_loglik_scores").main(SimpleNamespace(input=inputs, output=outputs, params=params))
-    outputs = [tmp_path / f"scores/{name}/{kind}-b/es.parquet" for name in rows for kind in ("probe", "pmi")]
-    inputs = SimpleNamespace(
-        base=base,
-        train=[tmp_path / "train/es.jsonl"],
-        rows=[tmp_path / f"{name}/es.jsonl" for name in reversed(rows)],
-        statistics=[tmp_path / f"scores/{name}/statistics_b.safetensors" for name in reversed(rows)],
-    )
+        for kind, more in (("loglik", {}), ("pmi", {"prompted": scores(name, "loglik", ("ko", "es"))})):
+            inputs = Namedlist(fromdict={"base": str(base), "rows": files(name), **more})
+            outputs = scores(name, kind)
+            script("score/base_loglik_scores").main(
+                SimpleNamespace(input=inputs, output=outputs, params=params)
+            )
+    inputs = SimpleNamespace(base=base, train=files("train"), rows=[*files("two"), *files("one")])
     params = SimpleNamespace(scoring=scoring, pairs=None, seed=1)
-    script("score/base_baseline_scores").main(SimpleNamespace(input=inputs, output=outputs, params=params))
-    found = read_scores(outputs).set_index(["benchmark", "scorer"])[["score_chosen", "score_rejected"]]
-    pmi = answer_statistics(lm, ROWS[3:], "")["loglik"] - unprompted_loglik(lm, ROWS[3:], "")
-    assert found.loc[[("two", "pmi-b")]].to_numpy() == pytest.approx(pmi, abs=1e-5)
-    probe = probe_scores(frozen_features(lm, ROWS, ""), answer_statistics(lm, ROWS[:2], "")["feature"], 1)
-    assert found.loc[[("one", "probe-b")]].to_numpy() == pytest.approx(np.column_stack(probe), abs=1e-4)
+    outputs = [path for name in rows for path in scores(name, "probe")]
+    script("score/base_probe_scores").main(SimpleNamespace(input=inputs, output=outputs, params=params))
+    found = read_scores([*outputs, *scores("two", "pmi")]).set_index(
+        ["benchmark", "scorer", "language", "id"]
+    )
+    found = found[["score_chosen", "score_rejected"]]
+    pmi = mean_loglik(lm, ROWS[3:], "") - mean_loglik(lm, WITHOUT_PROMPTS[3:], "")
+    for language in ("es", "ko"):
+        of_rows = found.loc[[("two", "pmi-b", language, row["id"]) for row in ROWS[3:]]]
+        assert of_rows.to_numpy() == pytest.approx(pmi, abs=1e-5)
+    probe = probe_scores(frozen_features(lm, ROWS, ""), frozen_features(lm, ROWS[:2], ""), 1)
+    of_rows = found.loc[[("one", "probe-b", "es", row["id"]) for row in ROWS[:2]]]
+    assert of_rows.to_numpy() == pytest.approx(np.column_stack(probe), abs=1e-4)

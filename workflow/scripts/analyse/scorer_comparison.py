@@ -16,6 +16,8 @@ SUBSET_COLUMNS = [
     *("benchmark", "eval_language", "scorer", "kind", "section", "subset"),
     *("accuracy_pct", "low", "high", "n_pairs", "n_templates"),
 ]
+# rejected: the kind of rejected answer (prepare/kinds.py)
+KIND_COLUMNS = [name if name != "subset" else "rejected" for name in SUBSET_COLUMNS if name != "section"]
 
 
 def length_slices(rows: Sequence[dict]) -> dict[str, list[str]]:
@@ -62,6 +64,34 @@ def scorer_tables(
     return pd.DataFrame(of_scorer).reindex(columns=SCORER_COLUMNS), pd.concat(of_subset)
 
 
+def kind_table(
+    scores: pd.DataFrame,
+    rows: Sequence[dict],
+    baselines: Collection[str],
+    benchmark: Benchmark,
+    interval: Interval,
+    halves: Collection[str] = (),
+) -> pd.DataFrame:
+    """Return rows of kinds.csv: the accuracy of each scorer on each kind of rejected answer.
+
+    A benchmark without kinds has one, `written`. Arguments as in scorer_tables."""
+    kinds = {row["id"]: row.get("kind", "written") for row in rows}
+    by_kind = Benchmark(benchmark.name, {"": list(dict.fromkeys(kinds.values()))}, {})
+    scores = scores.assign(subset=scores["id"].map(kinds))
+    comparison = Comparison(scores, by_kind, interval, {*baselines, *halves})
+    return pd.concat(
+        comparison.by_subset(name)
+        .rename(columns={"subset": "rejected"})
+        .assign(
+            benchmark=benchmark.name,
+            eval_language=comparison.language,
+            scorer=name,
+            kind="baseline" if name in baselines else "reward model",
+        )
+        for name in comparison.scorers
+    )[KIND_COLUMNS]
+
+
 def main(snakemake):
     params, files = snakemake.params, snakemake.input
     facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
@@ -69,6 +99,8 @@ def main(snakemake):
     scorers, subsets = scorer_tables(scores, rows, params.baselines, facts, interval, params.halves)
     write_table(scorers, snakemake.output.scorers, SCORER_COLUMNS)
     write_table(subsets, snakemake.output.subsets, SUBSET_COLUMNS)
+    kinds = kind_table(scores, rows, params.baselines, facts, interval, params.halves)
+    write_table(kinds, snakemake.output.kinds, KIND_COLUMNS)
 
 
 if __name__ == "__main__":

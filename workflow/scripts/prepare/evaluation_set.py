@@ -1,7 +1,7 @@
 """Check one evaluation set and add its categories."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
@@ -9,7 +9,9 @@ from polyreward.core.errors import raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.logs import announce
 from polyreward.core.tables import write_table
+from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.jobs import run
+from polyreward.prepare.kinds import pairs_of_kinds
 from polyreward.prepare.pool import (
     COUNT_COLUMNS,
     Share,
@@ -27,6 +29,7 @@ def prepared_benchmark(
     root_seed: int,
     where: str,
     published: bool = False,
+    kinds: Callable[[list[dict]], list[dict]] = list,
 ) -> tuple[list[dict], pd.DataFrame]:
     """Check an evaluation set, draw the rows to use, and add each row's category.
 
@@ -36,6 +39,7 @@ def prepared_benchmark(
     Args:
         categories: {subset: category}.
         published: keep a pair that appears twice, as the publisher counts it twice.
+        kinds: makes pairs of the drawn requests.
 
     Raises:
         PolyrewardError: lists every bad row, since an evaluation set must be corrected instead of thinned.
@@ -66,10 +70,11 @@ def prepared_benchmark(
         for subset in missing
     ]
     raise_all(problems, f"evaluation set {where}")
-    prepared = [
+    requests = [
         {**row, "category": categories[row["subset"]]}
         for row in drawn_rows(rows, categories, share, root_seed)
     ]
+    prepared = kinds(requests)
     counts = counts_by_source(
         {"raw": rows, "valid": rows, "distinct": rows, "evaluation": prepared}, "evaluation"
     )
@@ -77,9 +82,18 @@ def prepared_benchmark(
 
 
 def main(snakemake):
-    path, params = snakemake.input[0], snakemake.params
+    path, params = snakemake.input.rows, snakemake.params
+    stock = {
+        name: parts["evaluation"] for file in snakemake.input.stock for name, parts in read_yaml(file).items()
+    }
     rows, counts = prepared_benchmark(
-        read_jsonl(path), params.categories, Share(**params.share), params.seed, path, params.published
+        read_jsonl(path),
+        params.categories,
+        Share(**params.share),
+        params.seed,
+        path,
+        params.published,
+        lambda drawn: pairs_of_kinds(drawn, params.kinds, stock, params.kinds_per_request, params.seed),
     )
     write_jsonl(rows, snakemake.output.rows)
     write_table(counts, snakemake.output.counts, COUNT_COLUMNS)

@@ -9,6 +9,7 @@ from polyreward.core.logs import announce
 from polyreward.core.seeds import job_seed
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.jobs import run
+from polyreward.prepare.kinds import off_topic_pairs
 from polyreward.scoring.criteria_layout import LABELS, question, written
 
 FULL_STOPS = ".。"
@@ -278,9 +279,9 @@ def main(snakemake):
     files, params, output = snakemake.input, snakemake.params, snakemake.output
     own = training_pairs([item for path in files.item_files for item in read_jsonl(path)])
     others, easy = (
-        dataset_pairs([row for path in paths for row in read_jsonl(path)])
-        for paths in (files.datasets, files.easy)
+        [row for path in paths for row in read_jsonl(path)] for paths in (files.datasets, files.easy)
     )
+    others, easy = dataset_pairs(others), dataset_pairs(off_topic_pairs(easy))
     shares = {"shares": params.shares, "easy_shares": params.easy_shares}
     pairs = split_pairs(own, others, easy, **params.sizes, seed=params.seed, **shares)
     places = {culture: entry["places"] for culture, entry in read_yaml(files.cultures)["cultures"].items()}

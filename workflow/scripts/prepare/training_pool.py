@@ -1,7 +1,7 @@
 """Filter the preference pool and split it into train and dev."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import chain
 
 import pandas as pd
@@ -11,7 +11,9 @@ from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.logs import announce
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import read_table, write_table
+from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.jobs import run
+from polyreward.prepare.kinds import pairs_of_kinds
 from polyreward.prepare.pool import (
     COUNT_COLUMNS,
     Share,
@@ -32,6 +34,7 @@ def prepared_pool(
     share: Share,
     root_seed: int,
     filters: Collection[str] = ("distinct", "unseen"),
+    kinds: Callable[[list[dict]], list[dict]] = list,
 ) -> tuple[list[dict], list[dict], pd.DataFrame]:
     """Filter a preference pool and split it; return (train rows, dev rows, counts per source after each
     filter).
@@ -43,6 +46,7 @@ def prepared_pool(
     Args:
         categories: {subset: category}, for subsets that have one.
         dev_share: share of the templates for tuning, drawn by hash; a row without a template is its own.
+        kinds: makes pairs of the train requests.
     """
     problems = [list(row_problems(row)) for row in rows]
     valid = [row for row, found in zip(rows, problems, strict=True) if not found]
@@ -71,7 +75,7 @@ def prepared_pool(
     )
     dev_templates = set(templates[: round(dev_share * len(templates))])
     sampled = [{**row, "category": categories.get(row["subset"])} for row in sampled]
-    train = [row for row in sampled if template_of(row) not in dev_templates]
+    train = kinds([row for row in sampled if template_of(row) not in dev_templates])
     dev = [row for row in sampled if template_of(row) in dev_templates]
     steps = {"raw": rows, "valid": valid, "distinct": distinct, "unseen": unseen, "sampled": sampled}
     return train, dev, counts_by_source({**steps, "train": train, "dev": dev}, "training")
@@ -82,6 +86,7 @@ def main(snakemake):
     pool, evaluation = (
         [row for path in paths for row in read_jsonl(path)] for paths in (files.pool, files.evaluation)
     )
+    stock = {name: parts["training"] for file in files.stock for name, parts in read_yaml(file).items()}
     train, dev, counts = prepared_pool(
         pool,
         evaluation,
@@ -91,6 +96,7 @@ def main(snakemake):
         Share(**params.share),
         params.seed,
         params.filters,
+        lambda drawn: pairs_of_kinds(drawn, params.kinds, stock, params.kinds_per_request, params.seed),
     )
     write_jsonl(train, snakemake.output.train)
     write_jsonl(dev, snakemake.output.dev)

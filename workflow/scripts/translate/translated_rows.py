@@ -3,7 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.core.logs import announce
 from polyreward.ops.jobs import run
+from polyreward.prepare.kinds import finished
 from polyreward.settings.model import Serve
 from polyreward.settings.transfer import GettextEngine, LmEngine, Seq2seqEngine
 from polyreward.translation.engines import KEPT, gettext_rows, lm_rows, source_rows
@@ -64,7 +66,12 @@ def main(snakemake):
     def translate(rest: Rows) -> list[dict]:
         return translated(rest, resource=resource, source=params.source, target=target, **params.engine)
 
-    write_jsonl(with_released(rows, target, translate), snakemake.output[0])
+    pairs = [finished(row) for row in with_released(rows, target, translate)]
+    if None in pairs:
+        announce(
+            f"{target}: {pairs.count(None)} rows are left out: their kind makes no other answer of theirs"
+        )
+    write_jsonl([row for row in pairs if row], snakemake.output[0])
 
 
 if __name__ == "__main__":

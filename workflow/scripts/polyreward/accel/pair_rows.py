@@ -1,9 +1,9 @@
-"""Pairs in training, each run as one row: the prompt that its two conversations share is computed once, and
-forth and back.
+"""Pairs in training: all answers to a request as one row, so that the request and each different answer are
+computed once, and forth and back.
 
-TRL gives a model both conversations of each pair, padded to the longest of the batch; here the model's own
-forward pass makes rows of pairs (see trees.py) out of them, of like length, and gives back the same rewards,
-to rounding."""
+TRL gives a model both conversations of each pair, padded to the longest of the batch. Here the model's own
+forward pass makes rows (see trees.py) out of the different ones, of like length, and gives back the same
+rewards, to rounding."""
 
 from collections.abc import Sequence
 
@@ -39,18 +39,27 @@ class PairRows:
             tuple(ids[keep.bool()].tolist()) for ids, keep in zip(input_ids, attention_mask, strict=True)
         ]
         half = len(sequences) // 2
-        pairs = [Tree.from_sequences(*pair) for pair in zip(sequences[:half], sequences[half:], strict=True)]
-        rewards: dict[int, torch.Tensor] = {}
-        for batch in token_budget_batches([len(pair) for pair in pairs], self.token_budget):
-            rewards.update(zip(batch, self._of_rows([pairs[n] for n in batch]), strict=True))
-        logits = torch.cat([rewards[n] for n in range(half)], dim=1).flatten()[:, None]
-        return SequenceClassifierOutputWithPast(logits=logits)
+        groups: list[
+            list[tuple[int, ...]]
+        ] = []  # the different conversations of pairs that have one in common
+        for pair in zip(sequences[:half], sequences[half:], strict=True):
+            found = next((group for group in groups if set(group) & set(pair)), None)
+            if found is None:
+                groups.append(list(pair))
+            else:
+                found += [ids for ids in pair if ids not in found]
+        rows = [Tree.from_sequences(*group) for group in groups]
+        rewards: dict[tuple[int, ...], torch.Tensor] = {}
+        for batch in token_budget_batches([len(row) for row in rows], self.token_budget):
+            found = self._of_rows([rows[n] for n in batch])
+            for n, values in zip(batch, found, strict=True):
+                rewards.update(zip(groups[n], values, strict=True))
+        return SequenceClassifierOutputWithPast(logits=torch.stack([rewards[ids] for ids in sequences]))
 
-    def _of_rows(self, pairs: Sequence[Tree]) -> Sequence[torch.Tensor]:
-        """Return the rewards of each pair: (2, 1), of chosen and rejected."""
+    def _of_rows(self, rows: Sequence[Tree]) -> list[torch.Tensor]:
+        """Return the rewards of each row: (conversations, 1)."""
         if self.frozen:
-            self.frozen.recall(pairs)
-        inputs = tree_inputs(pairs, self.decoder.config, self.model.config.pad_token_id, self.decoder.device)
+            self.frozen.recall(rows)
+        inputs = tree_inputs(rows, self.decoder.config, self.model.config.pad_token_id, self.decoder.device)
         states = self.decoder(**inputs, use_cache=False).last_hidden_state
-        ends = torch.tensor([pair.ends for pair in pairs], device=states.device)
-        return self.model.score(states.gather(1, ends[..., None].expand(-1, -1, states.shape[-1]))).unbind()
+        return [self.model.score(of_row[row.ends]) for of_row, row in zip(states, rows, strict=True)]

@@ -23,10 +23,11 @@ FROZEN_TOKENS = 1024  # tokens that frozen layers run at once where training run
 
 
 def speed_up_reward_trainer(trainer, settings: RewardModelTraining, label: str) -> None:
-    """Let a reward model's trainer run frozen layers once for all epochs, and a pair as one row.
+    """Let a reward model's trainer run frozen layers once for all epochs, and a request with all its answers
+    as one row.
 
     Args:
-        trainer: of TRL, on a dataset of chosen_ids and rejected_ids.
+        trainer: of TRL, on a dataset of requests (training.reward_model.tokenized_requests).
         label: the training's name in messages.
     """
     if not accel.on():
@@ -49,11 +50,11 @@ def _frozen_layers(
     if not count:
         return None
     frozen = FrozenLayers(model, count)
-    groups = [(pair["chosen_ids"], pair["rejected_ids"]) for pair in trainer.train_dataset]
+    groups = [request["chosen_ids"] + request["rejected_ids"] for request in trainer.train_dataset]
     with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=trainer.args.bf16):
         frozen.fill(groups, model.config.pad_token_id, settings.token_budget or FROZEN_TOKENS, share)
     frozen.install()
-    announce(f"{label}: the {count} frozen layers have run over {len(groups)} pairs")
+    announce(f"{label}: the {count} frozen layers have run over {len(groups)} requests")
     return frozen
 
 

@@ -32,18 +32,19 @@ def catalog(action: str, languages: tuple[str, ...], data: Path, whole: bool) ->
     `check` lists what is missing; `update` adds new texts. LANGUAGES are ISO 639-1 codes, such as es it ko
     zh."""
     from polyreward.core.yaml_files import read_yaml
-    from polyreward.sources.templates import data_files, read_templates
+    from polyreward.sources.templates import data_files, read_templates, stock_items
     from polyreward.translation.catalog import read_translations, texts_of_templates, update_catalog
 
     schema = read_yaml(ROOT / "workflow/schemas/templates.schema.yaml")
     files = [file for name in ("pool", "pool_twins", "eval", "twins") for file in data_files(data / name)]
     templates = read_templates(files, schema)
-    texts = texts_of_templates(templates)
+    stock = stock_items(data / "stock.yaml")
+    texts = {**texts_of_templates(templates), **{item["text"]: item["id"] for item in stock}}
     paths = {language: data / "catalogs" / f"{language}.po" for language in languages}
     problems = []
     for language, path in paths.items():
         if action == "update":
-            update_catalog(path, templates, language)
+            update_catalog(path, [*templates, *stock], language)
             print(f"{path}: written")
         try:
             print(f"{path}: {len(read_translations(path, language, texts))} texts, all translated")

@@ -20,6 +20,7 @@ def stacked_tables(scale: Scale) -> dict[str, list[str]]:
         "data_sources": [paths.counts("train"), *(paths.counts(benchmark) for benchmark in scale.benchmarks)],
         "baselines": [paths.analysis(f"scorers/{name}") for name in each],
         "subsets": [paths.analysis(f"subsets/{name}") for name in each],
+        "kinds": [paths.analysis(f"kinds/{name}") for name in each],
         "twins": [paths.analysis(f"twins/{language}.csv") for language in scale.languages],
         "translation_quality": [paths.analysis("translation_quality.csv")],
     }

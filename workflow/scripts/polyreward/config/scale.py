@@ -71,8 +71,9 @@ class Scale:
 
     @property
     def benchmarks(self) -> list[str]:
-        """The main benchmark and the twins."""
-        return [self.settings.benchmarks.main, self.settings.benchmarks.twins]
+        """The main benchmark, the twins, and that of unseen kinds where there is one."""
+        named = self.settings.benchmarks
+        return [name for name in (named.main, named.twins, named.unseen_kinds) if name]
 
     @property
     def scoring(self) -> dict:
@@ -122,6 +123,11 @@ class Scale:
         """Return the folder of a model of models.yaml: where it was fetched, or made with random weights."""
         random = self.known.models[base]["source"]["kind"] == "random"
         return self.paths.random_model(base) if random else self.paths.base_model(base)
+
+    def reward_base(self, base: str) -> str:
+        """Return the folder of a base as reward models start from it: of its lowest layers, or whole."""
+        cut = base in (self.settings.reward_model.depth or {})
+        return self.paths.truncated_model(base) if cut else self.base_folder(base)
 
     def dataset(self, name: str) -> dict:
         """Return a dataset's catalog entry with the languages that the scale reads, as languages_read has
@@ -237,8 +243,8 @@ class Scale:
     def languages_scored(self, model: str, benchmark: str) -> list[str]:
         """Return the languages that a trained reward model is scored on.
 
-        On the main benchmark all of them. On the twins the source language's is scored on all, another on its
-        own, and a further seed on none."""
+        On the main benchmark all of them. On the others the source language's is scored on all, another on
+        its own, and a further seed on none."""
         name = ModelName.parse(model)
         if benchmark == self.settings.benchmarks.main:
             return self.languages
@@ -296,9 +302,21 @@ class Scale:
         sections = self.known.benchmarks[benchmark]["sections"]
         return {subset: section for section, subsets in sections.items() for subset in subsets}
 
+    def kinds(self, benchmark: str) -> dict[str, list[str]]:
+        """Return {subset or section: kinds of rejected answers} of a benchmark, as prepare.kinds has them."""
+        return self.known.benchmarks[benchmark].get("kinds", {})
+
+    def stock(self, benchmark: str) -> list[str]:
+        """Return the file of stock sentences that a benchmark's kinds use, if there is one."""
+        return [path for path in [self.known.benchmarks[benchmark].get("stock")] if path]
+
+    def use_of(self, benchmark: str) -> str:
+        """Return which of the settings' benchmarks one is: main, twins or unseen_kinds."""
+        return next(use for use, name in self.settings.benchmarks if name == benchmark)
+
     def share(self, use: str) -> dict[str, int | None]:
-        """Return how much is used of the "pool", the "main" benchmark or the "twins" (all), as
-        prepare.pool.Share has it."""
+        """Return how much is used of the "pool", the "main" benchmark, the "unseen_kinds" or the "twins"
+        (all), as prepare.pool.Share has it."""
         if use == "twins":
             return {"templates": None, "rows": None}
         return {

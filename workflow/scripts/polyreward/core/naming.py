@@ -66,6 +66,10 @@ class Paths:
         """Return the folder of a model with random weights, whose tokenizer is trained on the train set."""
         return f"{self.work}/2_prepared/models/{base}"
 
+    def truncated_model(self, base: str) -> str:
+        """Return the folder of a base's lowest layers, from which reward models start."""
+        return f"{self.work}/4_models/bases/{base}"
+
     def hub_model(self, repository: str) -> str:
         """Return the folder of a reward model of the hub; repository: as hub_name has it."""
         return f"{self.work}/1_sources/hub/{repository}"

@@ -11,11 +11,18 @@ from polyreward.config.translation import engine_of
 from polyreward.core.draws import drawn, in_draw_order
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.yaml_files import read_items, read_yaml
-from polyreward.sources.templates import data_files, read_templates, subsets_of, template_texts
+from polyreward.sources.templates import (
+    data_files,
+    read_templates,
+    stock_items,
+    subsets_of,
+    template_texts,
+)
 from polyreward.translation.catalog import read_translations, roles_of, update_catalog
 
 # CKA of fewer passages is no number, and one instruction has no interval
 FEWEST_PASSAGES, FEWEST_INSTRUCTIONS = 4, 2
+STOCK = "stock sentences"
 
 
 def check_languages(scale: Scale, root: Path) -> list[str]:
@@ -45,7 +52,7 @@ def update_folder(language: str, folder: Path, scale: Scale, root: Path) -> list
     Texts are in the order in which they are drawn: the first ones are what small scales use.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    main, twins = map(scale.categories, scale.benchmarks)
+    main, twins = map(scale.categories, scale.benchmarks[:2])
     categories, ordered = main | twins, []
     for name, items in items_to_translate(scale, root).items():
         if _is_drawn(name, scale):
@@ -62,7 +69,7 @@ def update_folder(language: str, folder: Path, scale: Scale, root: Path) -> list
 def items_to_translate(scale: Scale, root: Path) -> dict[str, list[dict]]:
     """Return {dataset: its templates, passages or instructions in English}, except the hub's.
 
-    The main benchmark comes first, then the pool, passages, instructions and twins.
+    The main benchmark comes first, then the pool, passages, instructions, twins and stock sentences.
     """
     settings, known, found = scale.settings, scale.known, {}
     main, twins = (known.benchmarks[name]["dataset"] for name in scale.benchmarks)
@@ -76,6 +83,8 @@ def items_to_translate(scale: Scale, root: Path) -> dict[str, list[dict]]:
             found[name] = [
                 _in_source(item, settings.source_language) for item in read_items(root / entry["path"])
             ]
+    for path in scale.stock(settings.benchmarks.main):
+        found[STOCK] = stock_items(root / path)
     return found
 
 
@@ -119,8 +128,9 @@ def _coverage(language: str, catalog: Path, scale: Scale, items: dict, problems:
 
 
 def _is_drawn(name: str, scale: Scale) -> bool:
-    """Return whether a scale may use a part of a dataset; passages and twins are used in full."""
+    """Return whether a scale may use a part of a dataset; passages, twins and stock are used in full."""
     return name not in (
+        STOCK,
         scale.settings.passages,
         scale.known.benchmarks[scale.settings.benchmarks.twins]["dataset"],
     )
@@ -161,6 +171,8 @@ def _too_few(language: str, name: str, items: list[dict], whole: set[str], scale
             if section not in translated:
                 words = "is translated whole; translate some to train on"
                 yield f"no template of {name}'s section {section} {words}"
+    elif name == STOCK and len(there) < len(used):
+        yield f"{len(there)} of the {len(used)} {name} are translated; translate all"
     elif name == settings.passages and len(there) < FEWEST_PASSAGES:
         yield f"{len(there)} of {name} are translated; translate {FEWEST_PASSAGES} or more"
     elif name == settings.alignment.instructions:

@@ -94,43 +94,24 @@ def probe_scores(train: np.ndarray, rows: np.ndarray, seed: int) -> Pairs:
 def frozen_features(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarray:
     """Mean last hidden state over the answer's tokens under an untrained base; returns (pairs, 2,
     d_model)."""
-    texts = _texts(lm, rows, with_prompt=True)
+    texts = _texts(lm, rows)
     means = {
         place: states[start:].float().mean(dim=0) for place, start, states in answer_states(lm, texts, label)
     }
     return _of_pairs(texts, means)
 
 
-def answer_statistics(lm: CausalLM, rows: Sequence[dict], label: str) -> dict[str, np.ndarray]:
-    """Return what an untrained base says of each row's two answers given the prompt, chosen first, in one
-    pass.
+def mean_loglik(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarray:
+    """Return the mean log-likelihood of each answer's tokens given its prompt (nats; pairs, 2), chosen first.
 
-    feature: mean last hidden state over the answer's tokens (pairs, 2, d_model). loglik: mean log-likelihood
-    of its tokens (nats; pairs, 2)."""
-    texts = _texts(lm, rows, with_prompt=True)
-    found = {answer.place: answer for answer in answer_logliks(lm, texts, label)}
-    return {
-        "feature": (
-            _of_pairs(texts, {place: answer.feature for place, answer in found.items()}).astype("float32")
-        ),
-        "loglik": _of_pairs(texts, {place: answer.total / answer.tokens for place, answer in found.items()}),
-    }
-
-
-def unprompted_loglik(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarray:
-    """Return the mean log-likelihood of each answer's tokens after an empty prompt (nats; pairs, 2), chosen
-    first.
-
-    What the prompt adds to it is the pointwise mutual information (PMI)."""
-    texts = _texts(lm, rows, with_prompt=False)
+    What a prompt adds to that after an empty one is the pointwise mutual information (PMI)."""
+    texts = _texts(lm, rows)
     found = {answer.place: answer.total / answer.tokens for answer in answer_logliks(lm, texts, label)}
     return _of_pairs(texts, found)
 
 
-def _texts(lm: CausalLM, rows: Sequence[dict], with_prompt: bool) -> Tokenized:
-    conversations = [
-        Conversations(row["prompt"] if with_prompt else "", (row["chosen"], row["rejected"])) for row in rows
-    ]
+def _texts(lm: CausalLM, rows: Sequence[dict]) -> Tokenized:
+    conversations = [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in rows]
     return tokenized(lm.tokenizer, conversations, lm.max_length)
 
 

@@ -45,14 +45,11 @@ class CausalLM:
 @dataclasses.dataclass(frozen=True)
 class AnswerLoglik:
     """total: log-probability of an answer's tokens (nats). tokens: how many. place: (group, member) among the
-    texts.
-
-    feature: mean last hidden state over the answer (d_model); None where only logits were computed."""
+    texts."""
 
     place: tuple[int, int]
     total: float
     tokens: int
-    feature: torch.Tensor | None
 
 
 @torch.inference_mode()
@@ -77,11 +74,11 @@ def answer_logliks(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[Answe
         return
     # Only the answer's positions meet the vocabulary.
     found = (
-        (states[start - 1 : -1], _answer(texts, place, start), (place, states[start:].float().mean(dim=0)))
+        (states[start - 1 : -1], _answer(texts, place, start), place)
         for place, start, states in answer_states(lm, texts, label)
     )
-    for logprobs, (place, feature) in token_logprobs(lm, found):
-        yield AnswerLoglik(place, logprobs.sum().item(), len(logprobs), feature)
+    for logprobs, place in token_logprobs(lm, found):
+        yield AnswerLoglik(place, logprobs.sum().item(), len(logprobs))
 
 
 @torch.inference_mode()
@@ -157,7 +154,7 @@ def _by_model(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[AnswerLogl
                 start = _start(lm, texts, *places[i])
                 answer = sequences[i][start:]
                 total = _total(logits[start - 1 : len(sequences[i]) - 1], answer)
-                yield AnswerLoglik(places[i], total, len(answer), None)
+                yield AnswerLoglik(places[i], total, len(answer))
             report(len(batch))
 
 

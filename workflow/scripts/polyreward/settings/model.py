@@ -207,9 +207,15 @@ class Settings(Section):
     fills_per_template: Count | None = Field(
         description=(
             "Rows of a template that are used, chosen by hash, to train on and to evaluate on; null for all."
-            " Its rows are its fills or a family's two requests, each with the template's wrong answer or"
-            " with an off-topic one."
+            " Its rows are its fills or a family's two requests."
         )
+    )
+    kinds_per_request: Count | None = Field(
+        default=None,
+        description=(
+            "Kinds of rejected answers of a request, drawn by hash, to train on and to evaluate on; null for"
+            " all of its mix in workflow/catalog/benchmarks.yaml."
+        ),
     )
     pool: Pool = Field(description="The preference pairs to train on.")
     benchmarks: Benchmarks = Field(description="The benchmarks: names in workflow/catalog/benchmarks.yaml.")

@@ -28,7 +28,12 @@ class Warmup(PolicyTraining):
 class Easy(Section):
     """Pairs that are easy to tell apart, and whose right answer can be checked."""
 
-    dataset: str = Field(description="A name in workflow/catalog/datasets.yaml.")
+    dataset: str = Field(
+        description=(
+            "A name in workflow/catalog/datasets.yaml; of templates, the right answer against the right one"
+            " to another request."
+        )
+    )
     warmup: Share = Field(description="Share of the warm-up's pairs that are of it.")
     grpo: Share = Field(description="Share of GRPO's pairs that are of it; they come first.")
 

@@ -2,7 +2,8 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic_core import PydanticCustomError
 
 from polyreward.settings.base import (
     Count,
@@ -42,6 +43,7 @@ class TemplatesPerSection(Section):
 
     pool: Count | None = Field(description="To train on, and to tune with.")
     main: Count | None = Field(description="Of the main benchmark.")
+    unseen_kinds: Count | None = Field(default=12, description="Of the benchmark of unseen kinds.")
 
 
 class Benchmarks(Section):
@@ -50,6 +52,10 @@ class Benchmarks(Section):
     main: str = Field(description="The benchmark of Table 1 (paper: RewardBench).")
     twins: str = Field(
         description="A benchmark of twins: two prompts whose answers are swapped; never pooled with the rest."
+    )
+    unseen_kinds: str | None = Field(
+        default=None,
+        description="A benchmark of kinds of rejected answers that no training saw; null for none.",
     )
 
 
@@ -164,7 +170,9 @@ class RewardModelTraining(Section):
         description="Schedule of the learning rate: a name of transformers' SchedulerType (paper: cosine).",
     )
     weight_decay: FromZero = Field(default=0.0, description="Weight decay of the optimizer.")
-    batch_size: Count = Field(description="Pairs per device and step (paper: 8).")
+    batch_size: Count = Field(
+        description="Requests per device and step, each with all its pairs (paper: 8, of one pair)."
+    )
     gradient_accumulation: Count = Field(default=1, description="Steps per update (paper: 4, on 4 devices).")
     max_length: Count = Field(description="Tokens, truncated on the left (paper: 2048).")
     center_rewards_coefficient: FromZero | None = Field(
@@ -196,6 +204,26 @@ class RewardModelTraining(Section):
     lora: Lora | None = Field(
         description="Adapters on the top decoder layers; null for full fine-tuning (paper: null)."
     )
+    depth: dict[str, Count] | None = Field(
+        default=None,
+        description=(
+            "{base: how many of its lowest layers reward models are made of}; whole where a base is not"
+            " named, or null (paper: null)."
+        ),
+    )
+
+    @model_validator(mode="after")
+    def leave_a_layer_to_freeze(self):
+        """Refuse a depth at which adapters are on every layer that is left."""
+        for base, layers in (self.depth or {}).items():
+            if self.lora and layers <= self.lora.top_layers:
+                raise PydanticCustomError(
+                    "depth",
+                    "the depth of {base} is {layers}, and adapters are on the top {top} layers, so that no"
+                    " layer is left to freeze; raise depth, or lower lora.top_layers",
+                    {"base": base, "layers": layers, "top": self.lora.top_layers},
+                )
+        return self
 
 
 class Sampling(Section):

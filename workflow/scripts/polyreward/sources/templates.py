@@ -11,8 +11,7 @@ from simpleeval import InvalidExpression, SimpleEval
 
 from polyreward.core.conversations import map_texts
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.core.yaml_files import parsed_yaml, yaml_fault
-from polyreward.sources.off_topic import off_topic_rows
+from polyreward.core.yaml_files import parsed_yaml, read_yaml, yaml_fault
 from polyreward.sources.slots import FORMATS, filled
 
 FUNCTIONS = {"min": min, "max": max, "abs": abs, "round": round}
@@ -61,6 +60,16 @@ def template_texts(item: dict) -> Iterator[tuple[str, str]]:
     else:
         for role in TEXTS:
             yield role, item[role]
+
+
+def stock_items(path: str | Path) -> list[dict]:
+    """Return the sentences of a stock file, {kind: {part: sentences}}, as rows of texts to translate."""
+    parts = [(kind, part, texts) for kind, of in read_yaml(path).items() for part, texts in of.items()]
+    return [
+        {"id": f"{kind}-{part}-{number}", "text": text}
+        for kind, part, texts in parts
+        for number, text in enumerate(texts, 1)
+    ]
 
 
 def placeholders(text: str) -> set[str]:
@@ -237,17 +246,9 @@ def data_files(folder: str | Path) -> list[Path]:
 
 
 def template_rows(entry: dict, name: str, schema: dict) -> list[dict]:
-    """Return the rows of a folder of templates, in which each file is a source.
+    """Return the rows of a folder of templates (entry: its `path`), in which each file is a source.
 
-    entry: `path`; `written`, whether to use the templates' own wrong answers; `off_topic`, {file's stem:
-    subset} of files that also give rows with an answer to another request as the rejected one."""
+    name: the dataset's, a prefix of its sources. schema: the templates'."""
     files = data_files(entry["path"])
     read_templates(files, schema)  # all files together: ids must not repeat
-    rows = []
-    for file in files:
-        of_file = expanded(read_templates([file], schema), f"{name}/{file.stem}")
-        if entry["written"]:
-            rows += of_file
-        if file.stem in entry["off_topic"]:
-            rows += off_topic_rows(of_file, entry["off_topic"][file.stem])
-    return rows
+    return [row for file in files for row in expanded(read_templates([file], schema), f"{name}/{file.stem}")]

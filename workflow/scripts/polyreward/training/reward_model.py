@@ -7,6 +7,7 @@ from pathlib import Path
 from datasets import Dataset
 from transformers import TrainerCallback
 from trl import RewardConfig, RewardTrainer
+from trl.trainer.reward_trainer import DataCollatorForPreference
 
 from polyreward.accel.trainers import speed_up_reward_trainer
 from polyreward.core.conversations import conversation_ids
@@ -29,12 +30,14 @@ from polyreward.training.finish import finish_training
 logger = logging.getLogger(__name__)
 
 
-def tokenized_pairs(rows: Sequence[dict], tokenizer, max_length: int) -> tuple[Dataset, dict[str, int]]:
+def tokenized_requests(rows: Sequence[dict], tokenizer, max_length: int) -> tuple[Dataset, dict[str, int]]:
     """Tokenise preference rows for TRL, truncating on the left first, since TRL drops what is too long.
 
-    Returns a dataset of chosen_ids and rejected_ids, and counts: pairs, truncated (either side) and
-    dropped (both sides the same after truncation, which teach nothing)."""
-    pairs, counts = [], {"pairs": 0, "truncated": 0, "dropped": 0}
+    Returns a dataset of requests, each with its pairs: chosen_ids and rejected_ids are lists of sequences.
+    A row without a `request` is a request by itself. And counts: requests, pairs, truncated (either side)
+    and dropped (both sides the same after truncation, which teach nothing)."""
+    requests: dict[str, dict[str, list]] = {}
+    counts = {"pairs": 0, "truncated": 0, "dropped": 0}
     for row in rows:
         chosen, chosen_cut = conversation_ids(tokenizer, row["prompt"], row["chosen"], max_length)
         rejected, rejected_cut = conversation_ids(tokenizer, row["prompt"], row["rejected"], max_length)
@@ -42,9 +45,24 @@ def tokenized_pairs(rows: Sequence[dict], tokenizer, max_length: int) -> tuple[D
         if chosen == rejected:
             counts["dropped"] += 1
             continue
-        pairs.append({"chosen_ids": chosen, "rejected_ids": rejected})
+        pairs = requests.setdefault(row.get("request", row["id"]), {"chosen_ids": [], "rejected_ids": []})
+        pairs["chosen_ids"].append(chosen)
+        pairs["rejected_ids"].append(rejected)
         counts["pairs"] += 1
-    return Dataset.from_list(pairs), counts
+    return Dataset.from_list(list(requests.values())), {"requests": len(requests), **counts}
+
+
+class PairsOfRequests(DataCollatorForPreference):
+    """TRL's collator, of requests with any number of pairs: a batch holds all pairs of its requests."""
+
+    def torch_call(self, examples):
+        """Return TRL's batch of the pairs."""
+        pairs = [
+            {"chosen_ids": chosen, "rejected_ids": rejected}
+            for request in examples
+            for chosen, rejected in zip(request["chosen_ids"], request["rejected_ids"], strict=True)
+        ]
+        return super().torch_call(pairs)
 
 
 def train_reward_model(
@@ -67,7 +85,7 @@ def train_reward_model(
     precision = dtype_of(precision)
     record = recorded(settings, precision, liger)
     model, tokenizer = new_reward_model(base_folder, seed)
-    dataset, counts = tokenized_pairs(rows, tokenizer, settings.max_length)
+    dataset, counts = tokenized_requests(rows, tokenizer, settings.max_length)
     logger.info("%s: %s", label, counts)
     if not len(dataset):
         raise PolyrewardError(
@@ -78,6 +96,7 @@ def train_reward_model(
         model=model,
         args=_reward_config(settings, kept, trainer_arguments(settings, seed, label, precision, liger)),
         train_dataset=dataset,
+        data_collator=PairsOfRequests(tokenizer.pad_token_id),
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "SEQ_CLS", trained_whole=["score"]),
         callbacks=[Announce(label, loss_in_words), _ReleaseMemory()],
