@@ -160,7 +160,9 @@ use rule base_loglik_scores as base_pmi_scores with:
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
         rows=[f"<translated>/{{benchmark}}/{language}.jsonl" for language in SCALE.languages],
-        prompted=[f"<scores>/{{benchmark}}/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
+        prompted=[
+            f"<scores>/{{benchmark}}/loglik-{{base}}/{language}.parquet" for language in SCALE.languages
+        ],
     output:
         [f"<scores>/{{benchmark}}/pmi-{{base}}/{language}.parquet" for language in SCALE.languages],
 
