@@ -3,7 +3,7 @@
 import pytest
 import torch
 from safetensors.torch import load_file
-from tiny_models import train
+from tiny_models import ROWS, train
 
 from polyreward.accel.pair_rows import PairRows
 from polyreward.models.batches import padded
@@ -57,7 +57,7 @@ def counted(base):
     model, tokenizer = new_reward_model(base, 1)
     inputs = padded(SEQUENCES, tokenizer.pad_token_id)
     expected = model(**inputs).logits
-    seen = [[], []]
+    seen = [[] for _ in model.get_decoder().layers]
     for layer, found in zip(model.get_decoder().layers, seen, strict=True):
         layer.mlp.act_fn.register_forward_hook(
             lambda module, args, output, found=found: found.append(output[..., 0].numel())
@@ -75,4 +75,37 @@ def test_what_is_shared_is_run_once(counted):
     model, inputs, _, seen = counted
     PairRows(model, 1, None).install()
     model(**inputs)
-    assert seen == [[8, 3]] * 2  # rows of 2 + 5 + 1 and 2 + 1 tokens; (21, 22) ends where it is shared
+    assert seen == [[8, 3]] * len(
+        seen
+    )  # rows of 2 + 5 + 1 and 2 + 1 tokens; (21, 22) ends where it is shared
+
+
+def test_a_request_and_its_right_answer_are_run_once_for_all_its_pairs(base):
+    """Two pairs of one request, with the same right answer, and one pair of another."""
+    model, tokenizer = new_reward_model(base, 1)
+    request, right, wrong, worse = (5, 6), (7, 8, 9), (12,), (13, 14)
+    chosen = [request + right, request + right, (21, 22, 23)]
+    rejected = [request + wrong, request + worse, (21, 22)]
+    inputs = padded([*chosen, *rejected], tokenizer.pad_token_id)
+    expected = model(**inputs).logits
+    tokens = []
+    model.get_decoder().layers[0].mlp.act_fn.register_forward_hook(
+        lambda module, args, output: tokens.append(output[..., 0].numel())
+    )
+    PairRows(model, 1, None).install()
+    torch.testing.assert_close(model(**inputs).logits, expected, atol=1e-6, rtol=0)
+    assert tokens == [2 + 3 + 1 + 2, 2 + 1]
+
+
+REQUESTS = [
+    {**row, "request": f"r{number // 2}", "prompt": ROWS[number // 2]["prompt"]}
+    for number, row in enumerate(ROWS)
+]
+
+
+@pytest.mark.parametrize("cache", [False, True])
+def test_training_on_requests_of_several_pairs_gives_the_same_weights(base, tmp_path, cache):
+    settings = {"rows": REQUESTS, "batch_size": 2, **SGD}
+    separate = train(base, tmp_path / "a", **settings)
+    shared = train(base, tmp_path / "b", cache_frozen_layers=cache, token_budget=60, **settings)
+    assert_same_weights(base, separate, shared)

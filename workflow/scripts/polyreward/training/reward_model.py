@@ -36,16 +36,16 @@ def tokenized_requests(rows: Sequence[dict], tokenizer, max_length: int) -> tupl
     Returns a dataset of requests, each with its pairs: chosen_ids and rejected_ids are lists of sequences.
     A row without a `request` is a request by itself. And counts: requests, pairs, truncated (either side)
     and dropped (both sides the same after truncation, which teach nothing)."""
-    requests: dict[str, dict[str, list]] = {}
+    requests: dict[str | int, dict[str, list]] = {}
     counts = {"pairs": 0, "truncated": 0, "dropped": 0}
-    for row in rows:
+    for number, row in enumerate(rows):
         chosen, chosen_cut = conversation_ids(tokenizer, row["prompt"], row["chosen"], max_length)
         rejected, rejected_cut = conversation_ids(tokenizer, row["prompt"], row["rejected"], max_length)
         counts["truncated"] += chosen_cut or rejected_cut
         if chosen == rejected:
             counts["dropped"] += 1
             continue
-        pairs = requests.setdefault(row.get("request", row["id"]), {"chosen_ids": [], "rejected_ids": []})
+        pairs = requests.setdefault(row.get("request", number), {"chosen_ids": [], "rejected_ids": []})
         pairs["chosen_ids"].append(chosen)
         pairs["rejected_ids"].append(rejected)
         counts["pairs"] += 1
