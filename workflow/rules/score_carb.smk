@@ -4,7 +4,7 @@
 rule carb_item_states:
     # What a base's reward models share on CARB's items is computed once.
     input:
-        base=lambda wc: SCALE.base_folder(wc.base),
+        base=lambda wc: SCALE.reward_base(wc.base),
         item_files=CARB.item_files,
     output:
         temp("<scores>/frozen/{base}/carb.safetensors"),
