@@ -17,7 +17,7 @@ def test_it_trains_each_base_in_each_language_on_24_gib_and_asks_no_service():
     assert rules["reward_model"] == 20
     assert rules["dpo_policy"] == 8
     fetched = rules["base_model"] + rules["hub_model"] + rules["dataset"]
-    assert rules["hub_revision"] == fetched - 2  # mini-twins, mini-pool-off-topic
+    assert rules["hub_revision"] == fetched - 2  # mini-twins, mini-pool
     assert too_large(jobs, 24) == []
     assert sum(disk_gib(jobs, scale).values()) < 250
     assert not any("server" in entry for job in jobs for entry in job.held)

@@ -207,7 +207,7 @@ def test_the_catalog_names_chat_templates_that_there_are():
 
 def test_template_rows_have_one_source_per_file_and_unique_ids():
     path = ROOT / "resources/mini/pool"
-    entry = {"kind": "templates", "path": str(path), "written": True, "off_topic": {}}
+    entry = {"kind": "templates", "path": str(path)}
     rows = dataset_rows(entry, "mini-pool", TEMPLATE_SCHEMA)
     assert {row["source"] for row in rows} == {f"mini-pool/{file.stem}" for file in path.glob("*.yaml")}
     assert len({row["id"] for row in rows}) == len(rows)
