@@ -82,7 +82,7 @@ rule carb_perturbed_scores:
         scores=CARB.perturbed_score_files(PERTURBED_SETS, ["{scorer}"]),
         replies="<scores>/carb_perturbation/{scorer}/replies.csv",
     wildcard_constraints:
-        scorer=CARB.pattern(left_out=SCALE.loglikelihoods),
+        scorer=CARB.pattern(left_out=SCALE.untrained),
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score

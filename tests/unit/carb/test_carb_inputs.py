@@ -85,7 +85,7 @@ def test_kin_are_reward_models_of_one_base():
 def test_the_leaderboard_has_reward_models_knockouts_and_baselines(carb):
     assert list(carb.scorers.items()) == [
         *((name, "classifier") for name in ("a_en", "a_es", "mine")), ("judge", "generative"),
-        ("judge-knockout", "generative"), *((name, "baseline") for name in ("length", "script", "loglik-a")),
+        ("judge-knockout", "generative"), *((name, "baseline") for name in ("length", "script", "loglik-a", "pmi-a")),
     ]  # fmt: skip
     assert set(carb.reward_models) - set(carb.perturbed_models) == {"judge-knockout"}
 
@@ -109,12 +109,14 @@ MINE = {"kind": "classifier", "path": "rm"}
     [
         ("a_es", "classifier", f"{FOLDER}/4_models/a_es", "a"),
         ("loglik-a", "implicit", f"{FOLDER}/1_sources/models/a", "a"),
+        ("pmi-a", "implicit", f"{FOLDER}/1_sources/models/a", "a"),
         ("mine", "classifier", "rm", MINE),
     ],
 )
 def test_each_scorer_is_loaded_from_its_folder(carb, scorer, kind, source, model):
     code = {"code": code_at("polyreward.scoring.load:classifier")} if scorer == "mine" else {}
-    assert carb.entry(scorer) == {"kind": kind, "source": source, **code}
+    pmi = {"pmi": scorer == "pmi-a"} if kind == "implicit" else {}
+    assert carb.entry(scorer) == {"kind": kind, "source": source, **code, **pmi}
     assert (carb.folders(scorer), carb.model(scorer)) == ([source], model)
 
 
@@ -125,8 +127,8 @@ def test_only_trained_reward_models_share_their_base_s_states(carb):
 
 def test_the_pattern_fits_what_carb_scores_but_what_is_left_out(carb):
     pattern = re.compile(carb.pattern(left_out=["judge"]))
-    names = ("a_en", "mine", "loglik-a", "judge", "a_ko", "length")
-    assert [name for name in names if pattern.fullmatch(name)] == ["a_en", "mine", "loglik-a"]
+    names = ("a_en", "mine", "loglik-a", "pmi-a", "judge", "a_ko", "length")
+    assert [name for name in names if pattern.fullmatch(name)] == ["a_en", "mine", "loglik-a", "pmi-a"]
 
 
 def test_files_are_listed_scorer_by_scorer_and_policy_by_policy(carb):

@@ -10,7 +10,13 @@ from transformers import AutoModelForCausalLM
 from polyreward.core.conversations import answer_start, conversation_ids
 from polyreward.core.errors import PolyrewardError
 from polyreward.scoring import loglik
-from polyreward.scoring.implicit import LogLikelihood, LogRatio, check_same_tokens
+from polyreward.scoring.implicit import (
+    LogLikelihood,
+    LogRatio,
+    MutualInformation,
+    check_same_tokens,
+    implicit,
+)
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.loglik import causal_lm
 from polyreward.scoring.pairs import score_rows
@@ -142,3 +148,18 @@ def test_a_reference_of_another_vocabulary_is_refused(lm, bases):
 def test_bfloat16_is_not_exact(base):
     assert not LogLikelihood(load_causal_lm(base, "bfloat16", 128, 200)).exact
     assert LogLikelihood(load_causal_lm(base, "float32", 128, 200)).exact
+
+
+@pytest.mark.parametrize("changes", [{}, {"share": False}], ids=str)
+def test_mutual_information_is_what_the_prompt_adds(base, lm, changes):
+    scorer = MutualInformation(dataclasses.replace(lm, **changes))
+    for reward_model in (scorer, scorer.unbatched()):
+        table = score_rows(reward_model, ROWS, "")
+        for row, (_, found) in zip(ROWS, table.iterrows(), strict=True):
+            for column, role in zip(SCORES, ("chosen", "rejected"), strict=True):
+                gain = mean(logliks(lm, row, role)) - mean(logliks(lm, {**row, "prompt": ""}, role))
+                assert found[column] == pytest.approx(gain, abs=1e-5)
+    entry = {"kind": "implicit", "source": base, "pmi": True}
+    assert isinstance(
+        implicit(entry, {"dtype": "float32", "max_length": 99, "token_budget": 99}, None), MutualInformation
+    )

@@ -42,7 +42,7 @@ class Carb:
             **{name: entry["kind"] for name, entry in scale.ready_made.items()},
         }
         self.reward_models = {**self.perturbed_models, **dict.fromkeys(self.knockouts, "generative")}
-        baselines = [*TEXT_SCORERS, *scale.loglikelihoods]
+        baselines = [*TEXT_SCORERS, *scale.untrained]
         self.scorers = {**self.reward_models, **dict.fromkeys(baselines, "baseline")}
         self.bases = {name: self._stands_on(self.knockouts.get(name, name)) for name in self.reward_models}
         written = "completions.jsonl" if settings.generators else "possible_items.jsonl"
@@ -84,15 +84,14 @@ class Carb:
         return entry.get("model") or entry.get("reference", {}).get("model", name)
 
     def _base(self, scorer: str) -> str:
-        if scorer in self.scale.loglikelihoods:
-            return scorer.removeprefix("loglik-")
-        return ModelName.parse(scorer).base
+        return scorer.split("-", 1)[1] if scorer in self.scale.untrained else ModelName.parse(scorer).base
 
     def entry(self, scorer: str) -> dict:
         """Return how a scorer is loaded: an entry as load_reward_model takes it."""
         ready_made = self.scale.ready_made
-        if scorer in self.scale.loglikelihoods:
-            return {"kind": "implicit", "source": self.scale.base_folder(self._base(scorer))}
+        if scorer in self.scale.untrained:
+            source, pmi = self.scale.base_folder(self._base(scorer)), scorer.startswith("pmi-")
+            return {"kind": "implicit", "source": source, "pmi": pmi}
         if scorer in ready_made:  # a question about two answers that is asked once is not part of CARB
             entry = {key: value for key, value in ready_made[scorer].items() if key != "question"}
             return self.models.loadable(entry)
@@ -111,7 +110,7 @@ class Carb:
     def item_states(self, scorer: str, items: str = "carb") -> list[str]:
         """Return the states of items (carb or carb_perturbed) below a trained reward model's own layers."""
         scale = self.scale
-        if scorer in scale.ready_made or scorer in scale.loglikelihoods or not scale.frozen_layers:
+        if scorer in scale.ready_made or scorer in scale.untrained or not scale.frozen_layers:
             return []
         return [scale.paths.item_states(self._base(scorer), items)]
 
@@ -119,7 +118,7 @@ class Carb:
         """Return a short regular expression for all reward models and log-likelihoods but some."""
         scale, left_out = self.scale, set(left_out)
         trained = f"(?:{one_of(scale.settings.bases)})_(?:{one_of(scale.languages)})"
-        others = [name for name in [*scale.ready_made, *scale.loglikelihoods] if name not in left_out]
+        others = [name for name in [*scale.ready_made, *scale.untrained] if name not in left_out]
         return f"{trained}|{one_of(others)}"
 
     def score_files(self, scorers: Iterable[str]) -> list[str]:

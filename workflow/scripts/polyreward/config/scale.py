@@ -274,6 +274,11 @@ class Scale:
         return [f"loglik-{base}" for base in self.settings.bases]
 
     @property
+    def untrained(self) -> list[str]:
+        """The scorers that are what an untrained base says: log-likelihood, and what the request adds (PMI)."""
+        return [*self.loglikelihoods, *(f"pmi-{base}" for base in self.settings.bases)]
+
+    @property
     def baselines(self) -> list[str]:
         """The baselines of both benchmarks: by text alone, then of each base."""
         return [

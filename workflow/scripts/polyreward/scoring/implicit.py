@@ -32,6 +32,24 @@ class LogLikelihood:
 
 
 @dataclasses.dataclass(frozen=True)
+class MutualInformation(LogLikelihood):
+    """Pointwise mutual information: what the prompt adds to the mean log-likelihood (nats per token) of the
+    answer's tokens."""
+
+    def unbatched(self) -> "MutualInformation":
+        """Return the same model that runs each text by itself."""
+        return MutualInformation(self.lm.unbatched())
+
+    def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
+        """Score every answer by its log-likelihood after the prompt, less that after an empty one."""
+        prompted = super().score(conversations, label)
+        empty = [Conversations("", answers) for _, answers in conversations]
+        unprompted = super().score(empty, f"{label}, without prompts")
+        gained = [after - before for after, before in zip(prompted.values, unprompted.values, strict=True)]
+        return Scores(gained, prompted.truncated)
+
+
+@dataclasses.dataclass(frozen=True)
 class LogRatio:
     """beta (log policy(answer | prompt) - log reference(answer | prompt)), a DPO model's own reward. Source:
     arXiv 2305.18290."""
@@ -77,6 +95,8 @@ def implicit(entry: dict, scoring: dict, cache) -> LogLikelihood | LogRatio:
     policy = load_causal_lm(
         entry["source"], **scoring, revision=entry.get("revision"), gpus=entry.get("gpus", 1)
     )
+    if entry.get("pmi"):
+        return MutualInformation(policy)
     if "reference" not in entry:
         return LogLikelihood(policy)
     named = entry["reference"]
