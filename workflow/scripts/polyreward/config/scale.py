@@ -275,7 +275,7 @@ class Scale:
 
     @property
     def untrained(self) -> list[str]:
-        """The scorers that are what an untrained base says: log-likelihood, and what the request adds (PMI)."""
+        """What an untrained base says, as scorers: its log-likelihood, and what the request adds (PMI)."""
         return [*self.loglikelihoods, *(f"pmi-{base}" for base in self.settings.bases)]
 
     @property

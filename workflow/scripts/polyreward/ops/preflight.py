@@ -72,7 +72,7 @@ def items_to_translate(scale: Scale, root: Path) -> dict[str, list[dict]]:
     The main benchmark comes first, then the pool, passages, instructions, twins and stock sentences.
     """
     settings, known, found = scale.settings, scale.known, {}
-    main, twins = (known.benchmarks[name]["dataset"] for name in scale.benchmarks)
+    main, twins = (known.benchmarks[name]["dataset"] for name in scale.benchmarks[:2])
     names = [main, *settings.pool.datasets, settings.passages, settings.alignment.instructions, twins]
     schema = read_yaml(root / "workflow/schemas/templates.schema.yaml")
     for name in dict.fromkeys(names):
