@@ -15,7 +15,7 @@ from polyreward.prepare.pair_files import read_pair_file
 from polyreward.scoring.load import load_tokenizer
 from polyreward.scoring.local_judge import request_ids
 from polyreward.training import policies
-from polyreward.training.reward_model import tokenized_pairs
+from polyreward.training.reward_model import tokenized_requests
 
 ANSWER = {"role": "assistant", "content": "4"}
 SYSTEM = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "2 + 2?"}]
@@ -66,7 +66,7 @@ def test_a_refused_row_ends_scoring_by_name_before_weights_are_loaded(here, monk
     lambda tokenizer: request_ids(tokenizer, SYSTEM),
     lambda tokenizer: conversation_ids(tokenizer, SYSTEM, "4", 60),
     lambda tokenizer: policies._kept(tokenizer, [{"prompt": SYSTEM, "chosen": [ANSWER]}], ["chosen"], 60, "sft"),
-    lambda tokenizer: tokenized_pairs([ROWS[3]], tokenizer, 60),
+    lambda tokenizer: tokenized_requests([ROWS[3]], tokenizer, 60),
 ])  # fmt: skip
 def test_a_refused_conversation_is_named_in_scoring_judging_and_training(here, use):
     with pytest.raises(
