@@ -65,3 +65,10 @@ def test_the_quality_of_passages_is_that_of_their_texts():
     table = quality_row(source, human, human, engine="e", language="es")
     assert table.loc[0, "chrf"] == pytest.approx(100)
     assert table.loc[0, "n_texts"] == 1
+
+
+def test_texts_that_a_translation_left_as_they_were_are_counted():
+    rows = [{"id": "a", "prompt": "Why?", "chosen": "```\nprint(1)\n```", "rejected": "No."}]
+    left = script("translate/translated_rows")._as_before
+    assert left(rows, [{**rows[0], "rejected": "Nein."}]) == 1  # not the code
+    assert left(rows, [{**rows[0], "prompt": "Warum?", "rejected": "Nein."}]) == left(rows, []) == 0

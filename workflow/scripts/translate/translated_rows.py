@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Sequence
 
+from polyreward.core.conversations import contents
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.logs import announce
 from polyreward.ops.jobs import run
 from polyreward.prepare.kinds import finished
 from polyreward.settings.model import Serve
 from polyreward.settings.transfer import GettextEngine, LmEngine, Seq2seqEngine
-from polyreward.translation.engines import KEPT, gettext_rows, lm_rows, source_rows
+from polyreward.translation.catalog import roles_of
+from polyreward.translation.engines import KEPT, gettext_rows, lm_rows, prose_units, source_rows
 
 Rows = Sequence[dict]
 
@@ -58,6 +60,17 @@ def translated(
         return lm_rows(rows, target, translate, engine.unit)
 
 
+def _as_before(rows: Rows, translated: Rows) -> int:
+    """Return how many texts with letters outside code a translation left as they were."""
+    before = {row["id"]: row for row in rows}
+    return sum(
+        old == new and bool(prose_units(old))
+        for row in translated
+        for role in roles_of(row)
+        for old, new in zip(contents(before[row["id"]][role]), contents(row[role]), strict=True)
+    )
+
+
 def main(snakemake):
     params, target = snakemake.params, snakemake.wildcards.language
     rows = read_jsonl(snakemake.input.rows)[: params.first]
@@ -66,7 +79,11 @@ def main(snakemake):
     def translate(rest: Rows) -> list[dict]:
         return translated(rest, resource=resource, source=params.source, target=target, **params.engine)
 
-    pairs = [finished(row) for row in with_released(rows, target, translate)]
+    found = with_released(rows, target, translate)
+    same = _as_before(rows, found)
+    if same and target != params.source:
+        announce(f"{target}: {same} texts are as they were in the source language")
+    pairs = [finished(row) for row in found]
     if None in pairs:
         announce(
             f"{target}: {pairs.count(None)} rows are left out: their kind makes no other answer of theirs"

@@ -9,6 +9,22 @@ from polyreward.cli.shared import RESULTS, ROOT, Listing, overlays
 
 @click.command(
     cls=Listing,
+    short_help="Print from which true effect on a finished scale decides each claim.",
+    epilog="Example: polyreward power --configfile workflow/scales/night.yaml > power.md",
+)
+@overlays("Overlays on config.yaml of the scale that was run; none: mini.")
+def power(configfile: tuple[str, ...]) -> None:
+    """Print from which true effect on each claim would hold, with a probability of 80%.
+
+    It uses the intervals of a finished scale: transfer_claims.csv and carb_claims.csv (or claims.csv) of its
+    results folder. For a printed value that is too small it says how many units would find it."""
+    from polyreward.ops.power_page import power_page
+
+    print(power_page(list(configfile), ROOT), end="")
+
+
+@click.command(
+    cls=Listing,
     short_help="Write the page of a results folder: claims, tables, figures, and how to make each.",
     epilog="Example: polyreward report results/tiny",
 )

@@ -1,0 +1,248 @@
+"""What claims could decide at other scales: known answers, and the page from made-up results."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from scipy import stats
+from support import ROOT
+
+from polyreward import cli
+from polyreward.analysis.power import (
+    Measured,
+    UnknownError,
+    errors_to_decide,
+    holds_from,
+    measured_error,
+    needed_value,
+    scaled,
+    standard_error,
+)
+from polyreward.analysis.verdicts import UNDECIDED, Contrasts, Rule, from_correlations, verdict
+from polyreward.ops.power_page import is_reached
+
+ABOVE, BELOW = Rule("above", 0, 0), Rule("below", 0, 0)
+CLAIMS = yaml.safe_load((ROOT / "workflow/claims.yaml").read_text(encoding="utf-8"))
+ROW = {
+    "estimate": 2.0, "low": -2.0, "high": 6.0, "unit": "points", "n": 160, "n_of": "templates", "rule": "above 0",
+    "se": 2.0, "se_trainings": 0.0, "test": "paired bootstrap over templates", "verdict": UNDECIDED,
+    "speaks_of": "these models only", "note": "Noted.",
+}  # fmt: skip
+
+
+def from_units(units) -> Contrasts:
+    """Return contrasts that are means of units, with Student's t intervals."""
+    samples = [np.asarray(values, dtype=float) for values in units]
+    points = np.array([values.mean() for values in samples])
+    errors = np.array([values.std(ddof=1) / np.sqrt(len(values)) for values in samples])
+    freedom = np.array([len(values) - 1 for values in samples])
+
+    def ends(confidence: float):
+        reach = stats.t.ppf(0.5 + confidence / 2, freedom) * errors
+        return points - reach, points + reach
+
+    return Contrasts(points, ends)
+
+
+def test_the_standard_error_of_a_known_width():
+    assert standard_error(1.959964, 0.95, np.inf) == pytest.approx(1)
+    assert standard_error(2.776445, 0.95, 4) == pytest.approx(1)
+    values = np.random.default_rng(0).normal(size=12)
+    low, high = (float(end[0]) for end in from_units([values]).ends(0.9))
+    assert standard_error((high - low) / 2, 0.9, 11) == pytest.approx(stats.sem(values))
+
+
+@pytest.mark.parametrize(
+    ("freedom", "expected"), [(np.inf, 1.959964 + 0.841621), (9, 0.9960 * np.sqrt(10)), (99, 2.829)]
+)  # 0.9960: of tables for n = 10
+def test_the_errors_to_decide_are_those_of_a_t_test_s_power(freedom, expected):
+    found = errors_to_decide(0.95, freedom)
+    assert found == pytest.approx(expected, abs=1e-3)
+    if np.isfinite(freedom):
+        assert stats.nct.sf(stats.t.ppf(0.975, freedom), freedom, found) == pytest.approx(0.8, abs=1e-4)
+
+
+def test_twice_the_units_divide_the_error_by_the_root_of_two():
+    assert scaled(Measured(3.0, 100), 200, 2, 1) == pytest.approx((3 / np.sqrt(2), 199))
+    assert scaled(Measured(3.0, 100), 100, 1, 1) == (3, 99)
+
+
+def test_variance_between_trainings_is_divided_by_seeds_and_not_by_units():
+    measured = Measured(5.0, 100, share=0.36, seeds=3)  # 9 between trainings, 16 between units
+    # Satterthwaite's degrees of freedom: 4 of two models' three trainings, 99 of templates
+    assert scaled(measured, 100, 1, 3) == pytest.approx((5, 25**2 / (9**2 / 4 + 16**2 / 99)))
+    assert scaled(measured, 100, 1e12, 3) == pytest.approx((3, 4))
+    assert scaled(measured, 100, 1, 12)[0] == pytest.approx(np.sqrt(9 / 4 + 16))
+    assert scaled(measured, 400, 4, 1) == pytest.approx((2, 399))  # one training: an interval of these models
+
+
+def test_a_row_s_error_is_half_its_interval_or_the_end_that_decides():
+    quantile = stats.t.ppf(0.975, 159)
+    assert measured_error(ROW, ABOVE, 1, 0.95) == Measured(pytest.approx(4 / quantile), 160)
+    several = {
+        **ROW,
+        "high": 60.0,
+        "test": "paired bootstrap over templates; the least of 8, by intersection-union",
+    }
+    assert measured_error(several, ABOVE, 1, 0.95).error == pytest.approx(4 / quantile)
+    assert measured_error({**several, "low": -60.0, "high": 6.0}, BELOW, 1, 0.95).error == pytest.approx(
+        4 / quantile
+    )
+    seeded = {**ROW, "se": 2.5, "se_trainings": 1.5}
+    assert measured_error(seeded, ABOVE, 3, 0.95) == Measured(2.5, 160, pytest.approx(0.36), 3)
+    assert measured_error(ROW, ABOVE, 3, 0.95) == Measured(
+        pytest.approx(4 / quantile), 160, 0, 3
+    )  # trainings are alike
+
+
+def test_a_correlation_s_error_is_fisher_s():
+    low, high = (float(end[0]) for end in from_correlations([0.4], 19).ends(0.95))
+    row = {
+        **ROW,
+        "unit": "correlation",
+        "estimate": 0.4,
+        "low": low,
+        "high": high,
+        "n": 19,
+        "n_of": "reward models",
+    }
+    assert measured_error(row, ABOVE, 1, 0.95).error == pytest.approx(1 / 4)
+    value = needed_value(measured_error(row, ABOVE, 1, 0.95), ABOVE, "correlation", 19, 1, 1, 0.95)
+    assert value == pytest.approx(np.tanh(2.801585 / 4))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (
+            {
+                "verdict": "not tested",
+                "note": "Cannot be tested here: it is about llama-3.2. Printed: a guide.",
+            },
+            r"llama-3\.2\.$",
+        ),
+        ({"unit": "KS"}, "has no standard error"),
+        ({"low": np.nan, "high": np.nan}, "no width"),
+        ({"low": 2.0, "high": 2.0}, "no width"),
+    ],
+)
+def test_a_claim_without_an_interval_says_why(changed, said):
+    with pytest.raises(UnknownError, match=said):
+        measured_error({**ROW, **changed}, ABOVE, 1, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("rule", "unit", "error", "expected"),
+    [
+        (ABOVE, "points", 2.0, 5.6),
+        (BELOW, "index", 0.1, -0.28),
+        (Rule("above", 3, 0), "points", 2.0, 8.6),
+        (Rule("above", 0, 2), "points", 2.0, 3.6),
+        (ABOVE, "points", 36.0, np.nan),  # 100.8 points: there is no such lead
+        (ABOVE, "Fisher z", 36.0, 100.8),
+    ],
+)
+def test_a_claim_holds_from_so_many_errors_off_its_bound(rule, unit, error, expected):
+    assert holds_from(rule, unit, error, 2.8) == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize(("n", "possible"), [(16, False), (37, False), (38, True), (1000, True)])
+def test_that_a_correlation_is_small_takes_38_reward_models(n, possible):
+    value = holds_from(
+        Rule("below", 0.5, 0),
+        "correlation",
+        1 / np.sqrt(n - 3),
+        errors_to_decide(0.95, np.inf),
+        either_sign=True,
+    )
+    assert np.isfinite(value) == possible
+
+
+def test_a_correlation_that_is_to_be_small_counts_without_its_sign():
+    small = Rule("below", 0.5, 0)
+    assert is_reached(-0.1, 0.2, small, either_sign=True) and not is_reached(
+        -0.9, 0.2, small, either_sign=True
+    )
+    assert is_reached(-0.9, 0.2, small, either_sign=False)
+    assert not is_reached(np.nan, 0.2, small, either_sign=False) and not is_reached(
+        0.1, np.nan, small, either_sign=False
+    )
+
+
+def test_few_units_decide_nothing():
+    assert np.isnan(needed_value(Measured(1.0, 100), ABOVE, "points", 9, 0.09, 1, 0.95))
+    assert needed_value(Measured(1.0, 100), ABOVE, "points", 10, 0.1, 1, 0.95) == pytest.approx(
+        np.sqrt(10) * 3.1496, abs=0.01
+    )
+
+
+@pytest.mark.slow
+def test_a_claim_holds_at_its_value_in_four_of_five_samples():
+    generator = np.random.default_rng(1)
+    value = needed_value(Measured(1 / np.sqrt(400), 400), ABOVE, "points", 25, 25 / 400, 1, 0.95)
+    held = [
+        verdict(from_units([generator.normal(value, 1, 25)]), ABOVE, 0.95) == "holds" for _ in range(4000)
+    ]
+    assert np.mean(held) == pytest.approx(0.8, abs=0.02)
+
+
+def results(folder, table, name="transfer_claims.csv"):
+    folder.mkdir(parents=True, exist_ok=True)
+    table.to_csv(folder / name, index=False)
+
+
+def claims(**changed):
+    """Rows of claims.csv, all with ROW's interval, but for {claim: {column: value}}."""
+    rows = [
+        {"claim": name, **ROW, "rule": str(Rule(**entry["rule"])), **changed.get(name, {})}
+        for name, entry in CLAIMS.items()
+        if entry["paper"] == "transfer" and entry["unit"] == "points"
+    ]
+    return pd.DataFrame(rows)
+
+
+def cells(text, claim):
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in text.splitlines()
+        if line.startswith("|")
+    ]
+    (row,) = [row for row in rows if row[0].endswith(f": {claim}")]
+    return row
+
+
+def test_the_page_has_what_each_claim_needs_and_how_many_units_the_printed_value_takes(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    untested = {"verdict": "not tested", "note": "Cannot be tested here: it is about judges."}
+    another, printed = {"rule": "above 1"}, {"printed_estimate": 3.5}
+    seeded = {"test": "bootstrap and variance between trainings", "se": 2.0, "se_trainings": 0.6}
+    table = claims(
+        off_the_shelf_models_transfer=untested,
+        english_beats_target=printed,
+        english_leads_by_three_points={**printed, **seeded},
+        reasoning_gains_most=another,
+    )
+    results(tmp_path / "results", table)
+    assert cli.main(["power"]) == 0
+    text = capsys.readouterr().out
+    error = 4 / stats.t.ppf(0.975, 159)
+    needed = error * errors_to_decide(0.95, 159)
+    row = cells(text, "english beats target")
+    assert row[1:5] == ["above 0 (points)", "+2.0 [-2.0, +6.0]", f"{error:.1f}", "160 templates"]
+    assert row[5:7] == [f"{needed:+.1f}*", "+3.5"]
+    assert float(row[7].replace(",", "")) == pytest.approx(160 * (needed / 3.5) ** 2, rel=0.05)
+    assert cells(text, "english transfers best")[6:8] == ["", ""]
+    assert cells(text, "english leads by three points")[3] == "2.0"
+    assert "off the shelf models transfer. Cannot be tested here: it is about judges." in text
+    assert "generative beats classifiers. It is not in these results." in text
+    assert "reasoning gains most. It was measured by another rule (above 1)." in text
+
+
+@pytest.mark.parametrize("files", [[], ["workflow/scales/tiny.yaml"]])
+def test_results_that_are_not_there_are_named_with_what_makes_them(tmp_path, monkeypatch, capsys, files):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["power", *(["--configfile", *files] if files else [])]) == 1
+    folder, overlay = ("results/tiny", f" --configfile {files[0]}") if files else ("results", "")
+    assert f"`snakemake --cores all {folder}/claims.csv{overlay}`" in capsys.readouterr().err

@@ -1,0 +1,150 @@
+"""What each claim could decide at other scales, from the intervals that were measured at one."""
+
+import dataclasses
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+from scipy.stats import norm
+from scipy.stats import t as student
+from statsmodels.stats.power import TTestPower
+
+from polyreward.analysis.bootstrap import Between, combined_freedom
+from polyreward.analysis.verdicts import FEWEST_UNITS, UNTESTED, WIDTH, Rule
+
+POWER = 0.8  # the probability with which an effect is to be decided
+# The least and the greatest value of a unit, and how it is written
+UNITS = {
+    "points": (-100, 100, "+.1f"),
+    "share": (-1, 1, "+.2g"),
+    "correlation": (-1, 1, "+.2f"),
+    "Fisher z": (-np.inf, np.inf, "+.2f"),
+    "index": (-1, 1, "+.2f"),
+}
+OF_SEVERAL = "intersection-union"  # in the test of a claim of several contrasts
+OF_Z = ["correlation", "Fisher z"]  # units whose standard error is known from the number of reward models
+
+
+class UnknownError(Exception):
+    """Nothing can be said of a claim's power; the text says why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """A claim's standard error at the scale that was run.
+
+    error: in the claim's unit, or of Fisher's z for a correlation.
+    n: units.
+    share: of the variance that is between trainings.
+    seeds: of each model, whose variance the interval has; 1 where it has none."""
+
+    error: float
+    n: int
+    share: float = 0.0
+    seeds: int = 1
+
+
+def standard_error(reach: float, confidence: float, freedom: float) -> float:
+    """Return the standard error of an estimate from the distance of an end of its interval.
+
+    freedom: of Student's t, or inf."""
+    return reach / student.ppf(0.5 + confidence / 2, freedom)
+
+
+@cache
+def errors_to_decide(confidence: float, freedom: float) -> float:
+    """Return how many standard errors a true value must be off the bound, to be decided with probability
+    POWER.
+
+    freedom: of the noncentral t, or inf for the normal."""
+    if np.isinf(freedom):
+        return float(norm.ppf(0.5 + confidence / 2) + norm.ppf(POWER))
+    sizes = TTestPower().solve_power(nobs=freedom + 1, alpha=1 - confidence, power=POWER)
+    return float(np.squeeze(sizes) * np.sqrt(freedom + 1))
+
+
+def scaled(measured: Measured, n: int, units: float, seeds: int) -> tuple[float, float]:
+    """Return the standard error and its degrees of freedom with n units, so many times those measured, and so
+    many seeds.
+
+    Of one seed an interval knows no variance between trainings. Of several, that variance has the degrees of
+    freedom of two models' trainings; a claim of more models has more."""
+    of_units = measured.error**2 * (1 - measured.share) / units
+    between = measured.error**2 * measured.share * measured.seeds / seeds if seeds > 1 else 0.0
+    freedom = combined_freedom(
+        of_units, max(n - 1, 1), [Between(between, between, 2 * (seeds - 1))] if between else []
+    )
+    return float(np.sqrt(of_units + between)), freedom
+
+
+def measured_error(row: Mapping, rule: Rule, seeds: int, confidence: float) -> Measured:
+    """Return a claim's standard error from its row of claims.csv; raises UnknownError where the row has none.
+
+    seeds: of each reward model whose variance the interval has; 1 where it has none.
+
+    Without a standard error of its own it is half the interval of one contrast, and of several the end that
+    faces the bound, as it decides."""
+    if row["verdict"] == UNTESTED:
+        raise UnknownError(row["note"].split(" No printed ")[0].split(" Printed: ")[0])
+    if row["unit"] not in UNITS:
+        raise UnknownError(
+            "Its interval is a bound for any two distributions of so many tokens, and has no standard error."
+        )
+    low, high, estimate, n = row["low"], row["high"], row["estimate"], int(row["n"])
+    if not high - low > WIDTH:
+        raise UnknownError("Its interval has no width, or there is none.")
+    if row["unit"] == "correlation":
+        low, high, estimate = np.arctanh(np.clip([low, high, estimate], -1 + 1e-12, 1 - 1e-12))
+    facing = estimate - low if rule.side == "above" else high - estimate
+    reach = facing if OF_SEVERAL in row["test"] else (high - low) / 2
+    if row["unit"] in OF_Z:
+        return Measured(standard_error(reach, confidence, np.inf), n)
+    if row["se_trainings"] > 0:
+        return Measured(float(row["se"]), n, float(row["se_trainings"] ** 2 / row["se"] ** 2), seeds)
+    return Measured(standard_error(reach, confidence, max(n - 1, 1)), n, seeds=seeds)
+
+
+def needed_value(
+    measured: Measured,
+    rule: Rule,
+    unit: str,
+    n: int,
+    units: float,
+    seeds: int,
+    confidence: float,
+    either_sign: bool = False,
+) -> float:
+    """Return the true value from which on a claim holds with probability POWER at a scale; nan where there is
+    none.
+
+    n: units there, `units` times as many as were measured.
+    seeds: of each model whose variance the interval has there, or 1.
+    either_sign: as in holds_from."""
+    if n < FEWEST_UNITS:
+        return np.nan
+    if unit in OF_Z:
+        error = measured.error * np.sqrt((measured.n - 3) / (n - 3))
+        return holds_from(rule, unit, error, errors_to_decide(confidence, np.inf), either_sign)
+    error, freedom = scaled(measured, n, units, seeds)
+    return holds_from(rule, unit, error, errors_to_decide(confidence, freedom))
+
+
+def holds_from(rule: Rule, unit: str, error: float, multiple: float, either_sign: bool = False) -> float:
+    """Return the true value from which on a claim holds with probability POWER; nan where the unit has no
+    such value.
+
+    error: of Fisher's z for a correlation.
+    multiple: as from errors_to_decide.
+    either_sign: of a correlation that is to be small, which both signs' intervals must show."""
+    sign = 1 if rule.side == "above" else -1
+    if unit != "correlation":
+        value = rule.bound + sign * multiple * error
+    elif (
+        either_sign
+        and np.arctanh(rule.bound) < (multiple - norm.ppf(POWER) + norm.ppf((1 + POWER) / 2)) * error
+    ):
+        return np.nan  # even of a correlation of zero, one of the two is too seldom small enough
+    else:
+        value = np.tanh(np.arctanh(rule.bound) + sign * multiple * error)
+    least, greatest, _ = UNITS[unit]
+    return float(value) if least <= value <= greatest else np.nan
