@@ -10,7 +10,8 @@ from polyreward.prepare.kinds import finished
 from polyreward.settings.model import Serve
 from polyreward.settings.transfer import GettextEngine, LmEngine, Seq2seqEngine
 from polyreward.translation.catalog import roles_of
-from polyreward.translation.engines import KEPT, gettext_rows, lm_rows, prose_units, source_rows
+from polyreward.translation.engines import KEPT, gettext_rows, lm_rows, source_rows
+from polyreward.translation.invariants import FENCE
 
 Rows = Sequence[dict]
 
@@ -64,7 +65,7 @@ def _as_before(rows: Rows, translated: Rows) -> int:
     """Return how many texts with letters outside code a translation left as they were."""
     before = {row["id"]: row for row in rows}
     return sum(
-        old == new and bool(prose_units(old))
+        old == new and any(map(str.isalpha, FENCE.sub("", old)))
         for row in translated
         for role in roles_of(row)
         for old, new in zip(contents(before[row["id"]][role]), contents(row[role]), strict=True)
