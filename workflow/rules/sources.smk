@@ -80,7 +80,7 @@ rule carb_references:
     conda:
         "../../envs/sources.yaml"
     params:
-        folder=SETTINGS.carb.topics,
+        folder=lambda wc: SETTINGS.carb.topics,
         cultures=CARB.built_cultures,
         domains=CARB.built_domains,
         topics_per_domain=SETTINGS.carb.topics_per_domain,
