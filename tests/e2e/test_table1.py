@@ -25,7 +25,7 @@ def test_table1_has_its_columns_rows_and_percentages(table1):
     assert scores[["chat", "chat_hard", "safety", "reasoning", "avg"]].stack().between(0, 100).all()
     assert (table["avg_low"] <= table["avg"]).all()
     assert (table["avg"] <= table["avg_high"]).all()
-    assert table["n_pairs"].eq(104).all()
+    assert table["n_pairs"].eq(208).all() and table["n_templates"].eq(104).all()  # two kinds of each
     assert table["p_mcnemar"].notna().eq(table["rm_training"] == "delta").all()
 
 
