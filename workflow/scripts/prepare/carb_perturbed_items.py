@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -289,7 +289,12 @@ def main(snakemake):
     files, params, output = snakemake.input, snakemake.params, snakemake.output
     items = [item for path in files.item_files for item in read_jsonl(path)]
     asked, how = params.cultures, (params.sizes, params.seed)
-    sets, counts = {name: [] for name in SETS}, []
+    sets: dict[str, list[dict]] = {name: [] for name in SETS}
+    cells = Counter((item["culture"], item["domain"]) for item in items)
+    counts = [
+        {**dict.fromkeys(COUNT_COLUMNS, 0), "culture": culture, "domain": domain, "items": count}
+        for (culture, domain), count in cells.items()
+    ]
     if "references" in dict(files.items()):  # else items are the user's own, and not rewritten
         cultures, wordings = read_cultures(files.cultures, asked), read_wordings(files.wordings)
         if "paraphrases" in dict(files.items()):
