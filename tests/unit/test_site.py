@@ -65,7 +65,7 @@ def test_each_rule_stands_on_the_page_of_the_design_with_what_it_does(pages):
 def test_what_a_table_rests_on_begins_with_the_sources(pages):
     way = pages["reproduce.html"].split('id="table1"')[1].split("<h3")[0].split("The rules on the way")[1]
     assert re.findall(r"<strong>(\w+)</strong>", way) == list(STAGES.values())
-    assert "<strong>models</strong> <code>reward_model</code> " in way
+    assert "<strong>models</strong> <code>truncated_base</code>, <code>reward_model</code> " in way
 
 
 @pytest.mark.parametrize("link", ["results.md#no-such-heading", "nowhere.md"])

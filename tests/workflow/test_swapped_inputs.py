@@ -80,7 +80,7 @@ class Inputs(list):
 
 def made(rule, paths, params, rows, folder):
     """Return what a rule's script writes from score files in this order, by file, sorted."""
-    outputs = {name: folder / f"{name}.csv" for name in ("scorers", "subsets")}
+    outputs = {name: folder / f"{name}.csv" for name in ("scorers", "subsets", "kinds")}
     first = outputs if rule == "scorer_comparison" else {"table": folder / "table.csv"}
     output = type("Output", (list,), outputs)(first.values())
     inputs = Inputs(paths, rows)

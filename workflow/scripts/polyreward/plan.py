@@ -118,7 +118,7 @@ def _checked_plan(workflow, folder: Path, config: dict, report: Callable) -> Pla
         models=project.found(_read_checked(folder, "catalog/models.yaml")),
         reward_models=project.found(read_yaml(folder / "catalog/reward_models.yaml")),
         datasets=project.found(_read_checked(folder, "catalog/datasets.yaml")),
-        benchmarks=_read_checked(folder, "catalog/benchmarks.yaml"),
+        benchmarks=project.found(_read_checked(folder, "catalog/benchmarks.yaml")),
         judge_questions=read_yaml(folder / "catalog/judge_questions.yaml"),
         languages=with_folders(
             read_yaml(folder.parent / "resources/languages.yaml"), config.get("language_folders"), Path()

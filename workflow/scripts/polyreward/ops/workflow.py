@@ -61,6 +61,7 @@ def mock_snakemake(
     Raises:
         PolyrewardError: the rule does not run this script, wildcards do not fit, or inputs are missing.
     """
+    import snakemake.api  # noqa: F401 - first, since `snakemake.dag` cannot be imported by itself
     from snakemake.dag import DAG
     from snakemake.exceptions import WorkflowError
     from snakemake.iocontainers import Snakemake
