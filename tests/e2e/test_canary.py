@@ -4,6 +4,7 @@ The English models of a quarter of scale mini are tested on English; then one th
 
 import pandas as pd
 import pytest
+from filelock import FileLock
 from support import ROOT, snakemake
 
 from polyreward.core.files import read_jsonl
@@ -23,10 +24,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.parametrize("base", BASES)]
 
 
 @pytest.fixture(scope="module")
-def quarter():
-    """Make the quarter's Table 1 and its English models' scores on English, in this checkout."""
+def quarter(tmp_path_factory):
+    """Make the quarter's Table 1 and its English models' scores on English, in this checkout.
+
+    Workers of pytest take turns."""
     wanted = ["results/quarter_of_mini/table1.csv", *(str(WORK.relative_to(ROOT) / path) for path in SCORES)]
-    ran = snakemake("--cores", "2", *wanted, "--configfile", QUARTER, cwd=ROOT, offline=False)
+    with FileLock(tmp_path_factory.getbasetemp().parent / "canary.lock"):
+        ran = snakemake("--cores", "2", *wanted, "--configfile", QUARTER, cwd=ROOT, offline=False)
     assert ran.returncode == 0, ran.stdout
     return WORK
 
