@@ -102,6 +102,6 @@ def running() -> Iterator[Server]:
 def judge_at(url, cache, **changes) -> Judge:
     return server_judge(**{
         "url": url, "model": "judge-1", "verdict": "text", "max_new_tokens": 64, "template": TEMPLATE,
-        "concurrency": 4, "timeout_s": 20, "retries": 0, "api_key_variable": "JUDGE_KEY", "seed": 42, "unusable_share": 0,
+        "concurrency": 4, "timeout_s": 20, "retries": 0, "api_key_variable": "JUDGE_KEY", "seed": 42, "answers_as": None, "unusable_share": 0,
         "cache": cache, **changes,
     })  # fmt: skip

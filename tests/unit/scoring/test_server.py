@@ -209,6 +209,22 @@ def test_a_bad_reply_is_named_and_not_kept_and_only_it_is_asked_for_again(
     assert len(server.bodies) == 6
 
 
+@pytest.mark.parametrize("model", ["judge-2", "judge-1-mini", "JUDGE-1", "judge-10", ["judge-1"], "", 7])
+def test_another_models_reply_is_named_and_not_kept(server, make, tmp_path, model):
+    server.respond = says(ending(model=model))
+    with pytest.raises(PolyrewardError, match="asked for `judge-1`, and the reply is of .*; correct `model`"):
+        make().score(ITEMS, "")
+    assert kept(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "model", ["judge-1", "judge-1-2024-08-06", "judge-1:latest", "judge-1-0613", "folder/judge", None]
+)
+def test_a_version_of_the_model_or_the_name_that_is_given_is_the_same_model(server, make, model):
+    server.respond = lambda body, times: (200, {}, {**sensible(body, times)[2], "model": model})
+    assert make(answers_as="folder/judge").score(ITEMS[:1], "").values[0].argmax() == 0
+
+
 def test_a_share_of_unusable_replies_may_be_allowed_and_they_count_as_no_verdict(
     server, make, tmp_path, capsys
 ):

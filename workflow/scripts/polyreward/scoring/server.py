@@ -24,12 +24,15 @@ TOP = 20  # tokens whose log-probability is asked for; servers allow no more
 MARGIN = 1.0  # nats by which a label that is not among them is taken to be below the last of them
 FLOOR = -100.0  # nats; servers write numbers such as -9999 for what they did not compute
 URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#@]*)?")  # without a user, a password, a ?query and a #fragment
+# What a server adds to the name that it is asked for.
+VERSION = re.compile(r"[-:@](latest|\d{4}-\d\d-\d\d|\d{8}|\d{4}|0\d\d)")
 SERVER = {
     "concurrency": 8,
     "timeout_s": 120,
     "retries": 5,
     "api_key_variable": "JUDGE_API_KEY",
     "seed": 42,
+    "answers_as": None,
     "unusable_share": 0.0,
 }
 
@@ -44,9 +47,10 @@ class ServerJudge:
 
     url: where its `/chat/completions` is. max_new_tokens: of a reply as text. concurrency: requests at a
     time. timeout_s, retries: of one request, by openai's client. api_key_variable: the environment variable
-    that holds the key; a server that wants none gets "none". unusable_share: of the replies, which may be
-    filtered, cut short or empty, and count as replies without a verdict. cache: a folder with a file for each
-    request and its reply, which are not asked for again."""
+    that holds the key; a server that wants none gets "none". answers_as: the model that replies name, where
+    it is not `model` or a version of it. unusable_share: of the replies, which may be filtered, cut short or
+    empty, and count as replies without a verdict. cache: a folder with a file for each request and its reply,
+    which are not asked for again."""
 
     url: str
     model: str
@@ -56,6 +60,7 @@ class ServerJudge:
     retries: int
     api_key_variable: str
     seed: int
+    answers_as: str | None
     unusable_share: float
     cache: Path
     exact = True
@@ -152,11 +157,23 @@ class ServerJudge:
             reply = json.loads(text)
             if reply.get("error"):
                 raise RequestFailure(f"an error in a response of success: {self._safe(text)}")
+            self._check_model(reply.get("model"))
             found = read(reply)
         except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
             raise RequestFailure(f"nonsense, not a chat completion but {self._safe(text)!r}") from None
         write_text(json.dumps({"request": body, "reply": reply}, indent=1), self._path(body))
         return found
+
+    def _check_model(self, said: str | None) -> None:
+        """Raise PolyrewardError where a reply is of another model than was asked."""
+        if said in (None, self.model, self.answers_as):
+            return
+        if not VERSION.fullmatch(str(said).removeprefix(self.model)):
+            raise PolyrewardError(
+                f"judge server {self.url}: asked for `{self.model}`, and the reply is of"
+                f" {self._safe(repr(said))}; correct `model` of the server, or give that name as `answers_as`"
+                " if it is the same model. The reply is not kept"
+            )
 
     def _answered(self, client: openai.OpenAI, body: dict) -> str:
         """Return the text of a successful response."""

@@ -118,6 +118,9 @@ class Server(Section):
     retries: CountFromZero = optional("How often a request is repeated.")
     api_key_variable: str = optional("Environment variable that holds the API key.")
     seed: CountFromZero = optional("Seed that is sent with each request.")
+    answers_as: str = optional(
+        "The model that replies name, where it is not `model` or a dated version of it."
+    )
     unusable_share: Share = optional(
         "Share of the replies that a content filter may keep back, or that may be cut short or empty; they"
         " count as replies without a verdict. 0 where it is left out: any of them ends the job."
