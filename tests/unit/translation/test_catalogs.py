@@ -122,6 +122,23 @@ def test_of_a_part_rows_that_are_not_translated_whole_are_left_out(tmp_path):
         gettext_rows(rows[1:], "es", path, part=True)
 
 
+def test_a_pair_that_holds_another_templates_untranslated_text_is_left_out_by_itself(tmp_path):
+    path = tmp_path / "es.po"
+    path.write_text(po(("A.", "Uno."), ("B.", "Dos."), ("C.", "Tres.")), encoding="utf-8")
+    rows = [
+        {
+            "id": f"t-1-{kind}",
+            "template": "t",
+            "kind": kind,
+            "slots": dict.fromkeys(("prompt", "chosen", "rejected"), {}),
+            "messages": {"prompt": "A.", "chosen": "B.", "rejected": rejected},
+        }
+        for kind, rejected in (("written", "C."), ("off_topic", "Of another template."))
+    ]
+    (row,) = gettext_rows(rows, "es", path, part=True)
+    assert (row["kind"], row["rejected"]) == ("written", "Tres.")
+
+
 def test_a_family_is_left_out_with_both_its_requests(tmp_path):
     path = tmp_path / "es.po"
     path.write_text(po(("A.", "Uno."), ("B.", "Dos.")), encoding="utf-8")

@@ -138,7 +138,8 @@ def translated_rows(
     """Return rows of templates (`templates.expanded`) or short texts in a language.
 
     Args:
-        part: leave out each template with an untranslated text in these rows.
+        part: leave out each template with an untranslated text in these rows; of pairs of kinds, which may
+            hold another template's text, each such pair.
 
     Raises:
         PolyrewardError: lists every fuzzy or broken entry, and without `part` every missing one; with it, no
@@ -150,8 +151,12 @@ def translated_rows(
         for text in _keys(row):
             owners.setdefault(text, _owner(row))
     translations = read_translations(catalog, language, owners, part)
-    left_out = {_owner(row) for row in rows if not translations.keys() >= set(_keys(row))}
-    kept = [row for row in rows if _owner(row) not in left_out]
+
+    def unit(row: dict) -> str:
+        return row["id"] if "kind" in row else _owner(row)
+
+    left_out = {unit(row) for row in rows if not translations.keys() >= set(_keys(row))}
+    kept = [row for row in rows if unit(row) not in left_out]
     if rows and not kept:
         raise PolyrewardError(
             f"{catalog}: of {len(rows)} rows such as `{rows[0]['id']}` none is translated whole; translate"
