@@ -47,6 +47,20 @@ def test_the_subset_table_has_all_pairs_of_each_scorer_once():
     }
 
 
+def test_the_kind_table_has_each_kind_of_rejected_answer_of_each_scorer():
+    """Rows without a kind are `written`; a kind's pairs may be of any subset."""
+    kinds = ["drift", "vague", "drift", None, None]
+    rows = [{**row, **({"kind": kind} if kind else {})} for row, kind in zip(ROWS, kinds, strict=True)]
+    tables = {"length": scores([1, 0, 0, 0, None]), "rm": scores([1, 1, 0, 1, None])}
+    table = scorers.kind_table(together(tables), rows, ["length"], BENCHMARK, INTERVAL)
+    assert table.columns.tolist() == scorers.KIND_COLUMNS
+    found = table.set_index(["scorer", "rejected"])
+    assert found.loc["rm", "accuracy_pct"].to_dict() == {"drift": 50, "vague": 100, "written": 50}
+    assert found.loc["length", "accuracy_pct"].to_dict() == {"drift": 50, "vague": 0, "written": 25}
+    assert found.loc["rm", "n_pairs"].to_dict() == {"drift": 2, "vague": 1, "written": 2}
+    assert set(found["kind"]) == {"baseline", "reward model"} and set(found["benchmark"]) == {BENCHMARK.name}
+
+
 def transfer_scores(languages=("es", "ko"), rows=ROWS):
     """Scores of a base: the English reward model is right on every pair, each target one on none."""
     return pd.concat(

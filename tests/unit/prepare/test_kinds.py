@@ -105,13 +105,15 @@ def test_two_requests_reject_each_other_s_answers():
 
 def test_no_answer_is_taken_from_another_source_or_from_its_own_template():
     alone = [request(1), request(2, source="s/safety"), request(3, template="t1")]
-    with pytest.raises(PolyrewardError, match="no row can have `off_topic` of chat"):
+    with pytest.raises(
+        PolyrewardError, match="of the 3 requests that are drawn none can have `off_topic` of chat; draw more"
+    ):
         pairs_of_kinds(alone, {"chat": ["off_topic"]}, {}, None, root_seed=1)
 
 
 def test_a_kind_that_no_row_can_have_is_an_error():
     short = [request(n, chosen=f"Yes, {n}.") for n in range(4)]
-    with pytest.raises(PolyrewardError, match="`drift` of chat, `garble` of chat; correct `kinds`"):
+    with pytest.raises(PolyrewardError, match="none can have `drift` of chat, `garble` of chat; draw more"):
         pairs_of_kinds(short, {"chat": ["written", "drift", "garble"]}, STOCK, 2, root_seed=1)
 
 
@@ -120,7 +122,7 @@ def test_code_is_never_garbled_halved_or_answered_by_a_stock_sentence():
         request(n, chosen=f"```\nprint({n})\n```\nThis prints one number and then it ends.") for n in range(4)
     ]
     for kind in KINDS.keys() - {"written", "off_topic", "echo"}:
-        with pytest.raises(PolyrewardError, match="no row can have"):
+        with pytest.raises(PolyrewardError, match="none can have"):
             pairs_of_kinds(code, {"chat": [kind]}, STOCK, None, root_seed=1)
 
 

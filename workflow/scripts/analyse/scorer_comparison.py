@@ -52,12 +52,7 @@ def scorer_tables(
         in_slice = scores[scores["id"].isin(ids)]
         comparison = Comparison(in_slice, benchmark, interval, {*baselines, *halves}, slice_name != "all")
         for name in comparison.scorers:
-            key = {
-                "benchmark": benchmark.name,
-                "eval_language": comparison.language,
-                "scorer": name,
-                "kind": "baseline" if name in baselines else "reward model",
-            }
+            key = _key(comparison, name, baselines)
             of_scorer.append({**key, "slice": slice_name, **comparison.contrast({name: 1.0})})
             if slice_name == "all":
                 of_subset.append(comparison.by_subset(name).assign(**key))
@@ -82,14 +77,18 @@ def kind_table(
     return pd.concat(
         comparison.by_subset(name)
         .rename(columns={"subset": "rejected"})
-        .assign(
-            benchmark=benchmark.name,
-            eval_language=comparison.language,
-            scorer=name,
-            kind="baseline" if name in baselines else "reward model",
-        )
+        .assign(**_key(comparison, name, baselines))
         for name in comparison.scorers
     )[KIND_COLUMNS]
+
+
+def _key(comparison: Comparison, scorer: str, baselines: Collection[str]) -> dict[str, str]:
+    return {
+        "benchmark": comparison.benchmark.name,
+        "eval_language": comparison.language,
+        "scorer": scorer,
+        "kind": "baseline" if scorer in baselines else "reward model",
+    }
 
 
 def main(snakemake):

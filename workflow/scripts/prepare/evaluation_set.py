@@ -9,9 +9,8 @@ from polyreward.core.errors import raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.logs import announce
 from polyreward.core.tables import write_table
-from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.jobs import run
-from polyreward.prepare.kinds import pairs_of_kinds
+from polyreward.prepare.kinds import pairs_of_kinds, stock_of
 from polyreward.prepare.pool import (
     COUNT_COLUMNS,
     Share,
@@ -83,9 +82,7 @@ def prepared_benchmark(
 
 def main(snakemake):
     path, params = snakemake.input.rows, snakemake.params
-    stock = {
-        name: parts["evaluation"] for file in snakemake.input.stock for name, parts in read_yaml(file).items()
-    }
+    stock = stock_of(snakemake.input.stock, "evaluation")
     rows, counts = prepared_benchmark(
         read_jsonl(path),
         params.categories,

@@ -11,9 +11,8 @@ from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.logs import announce
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import read_table, write_table
-from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.jobs import run
-from polyreward.prepare.kinds import pairs_of_kinds
+from polyreward.prepare.kinds import pairs_of_kinds, stock_of
 from polyreward.prepare.pool import (
     COUNT_COLUMNS,
     Share,
@@ -86,7 +85,7 @@ def main(snakemake):
     pool, evaluation = (
         [row for path in paths for row in read_jsonl(path)] for paths in (files.pool, files.evaluation)
     )
-    stock = {name: parts["training"] for file in files.stock for name, parts in read_yaml(file).items()}
+    stock = stock_of(files.stock, "training")
     train, dev, counts = prepared_pool(
         pool,
         evaluation,

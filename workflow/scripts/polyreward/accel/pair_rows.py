@@ -39,9 +39,8 @@ class PairRows:
             tuple(ids[keep.bool()].tolist()) for ids, keep in zip(input_ids, attention_mask, strict=True)
         ]
         half = len(sequences) // 2
-        groups: list[
-            list[tuple[int, ...]]
-        ] = []  # the different conversations of pairs that have one in common
+        # The different conversations of pairs that have one in common.
+        groups: list[list[tuple[int, ...]]] = []
         for pair in zip(sequences[:half], sequences[half:], strict=True):
             found = next((group for group in groups if set(group) & set(pair)), None)
             if found is None:

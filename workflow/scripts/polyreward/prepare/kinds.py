@@ -12,6 +12,7 @@ from polyreward.core.conversations import contents
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.seeds import job_seed
 from polyreward.core.writing import main_script
+from polyreward.core.yaml_files import read_yaml
 
 UNSPACED = ("Hans", "Jpan", "Thai", "Khmr")  # scripts without spaces between words
 SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
@@ -36,7 +37,7 @@ def pairs_of_kinds(
         requests: rows of templates (see `templates.expanded`), of one split, so that no answer leaves it.
         mix: {subset or category: kinds}; a subset's comes first. A row without one, or of no template, keeps
             its own answer.
-        stock: {"vague" or "refusal": English sentences}.
+        stock: of stock_of.
         per_request: pairs of a request; None for all.
 
     Raises:
@@ -61,10 +62,16 @@ def pairs_of_kinds(
     never = [f"`{kind}` of {group}" for (group, kind), one in made.items() if not one]
     if never:
         raise PolyrewardError(
-            f"kinds of rejected answers: no row can have {', '.join(never)}; correct `kinds` in"
+            f"kinds of rejected answers: of the {len(requests)} requests that are drawn none can have"
+            f" {', '.join(never)}; draw more (templates_per_section), or correct `kinds` in"
             " workflow/catalog/benchmarks.yaml"
         )
     return pairs
+
+
+def stock_of(files: Sequence[str], part: str) -> dict[str, list[str]]:
+    """Return {"vague" or "refusal": English sentences} of stock files; part: training or evaluation."""
+    return {name: parts[part] for file in files for name, parts in read_yaml(file).items()}
 
 
 def off_topic_pairs(rows: Sequence[dict]) -> list[dict]:
