@@ -47,7 +47,7 @@ class Filters(Section):
         ),
     )
     farthest: Cosine = Field(
-        default=-0.3, description="The same similarity: below this, its subject alone gives it away."
+        default=-0.3, description="The same similarity: below this, its subject gives it away."
     )
 
 
@@ -115,7 +115,7 @@ class Carb(Section):
     item_files: NamesOrNone = Field(
         default=[],
         description=(
-            "Your own items in place of those that are built here: JSON Lines or JSON files, as"
+            "Your own items instead of those that are built here: JSON Lines or JSON files, as"
             " docs/culture.md has them."
         ),
     )
@@ -179,7 +179,7 @@ class Carb(Section):
     grpo: PolicyGrpo | None = Field(
         default=None,
         description=(
-            "A policy for each reward model, trained by GRPO with its score as the reward, beside best-of-N"
+            "A policy for each reward model, trained by GRPO with its score as the reward, next to best-of-N"
             " in Figure 5; null for none (paper: yes)."
         ),
     )

@@ -156,7 +156,7 @@ class Settings(Section):
     bases: Annotated[list[str], Distinct()] = Field(
         description=(
             "Pretrained models to make reward models of: names in workflow/catalog/models.yaml; [] to train"
-            " none, where benchmarks of your own are for listed reward models alone."
+            " none, where benchmarks of your own are only for listed reward models."
         )
     )
     figure2_models: Names | None = Field(
@@ -233,14 +233,14 @@ class Settings(Section):
     )
     reward_models: RewardModels = Field(
         description=(
-            "Your own reward models by name, beside those trained here; each gets a row in every table of"
+            "Your own reward models by name, next to those trained here; each gets a row in every table of"
             " scorers."
         )
     )
     judge_questions: dict[PlainName, str] = Field(
         default={},
         description=(
-            "Your own questions of judges, {name: YAML file}, beside or in place of those of"
+            "Your own questions of judges, {name: YAML file}, next to, or instead of, those of"
             " workflow/catalog/judge_questions.yaml, which says what such a file holds: the published words,"
             " of which it has the form."
         ),

@@ -71,9 +71,7 @@ class Implicit(Scored):
     kind: Literal["implicit"] = Field(
         description="Log-likelihood, or with a reference the log-ratio of a DPO policy, is the reward."
     )
-    reference: Source = optional(
-        "The model that the policy was trained from; left out: the log-likelihood alone."
-    )
+    reference: Source = optional("The model that the policy was trained from; left out: its log-likelihood.")
     beta: Positive = optional("Factor of the log-ratio.")
 
 
@@ -84,9 +82,9 @@ class Asked(Section):
         "The question; {answers} or {lettered} stands for the answers.", pattern=JUDGE_TEMPLATE
     )
     question: str = optional(
-        "Asked about two answers of RewardBench and of alignment, once each, in place of `template`: a name"
+        "Asked about two answers of RewardBench and of alignment, once each, instead of `template`: a name"
         " in workflow/catalog/judge_questions.yaml. By verdict: text the answer that the reply names wins; by"
-        " labels, of a question whose reply is a name alone, both names' probabilities count, as in"
+        " labels, of a question whose reply is only a name, both names' probabilities count, as in"
         " AlpacaEval."
     )
     max_new_tokens: Count = optional("Tokens of a reply.")
@@ -137,7 +135,7 @@ class ServerJudge(Asked):
         "What of its reply counts: the probabilities of its labels, or its text."
     )
     server: Server = Field(
-        description="Where the judge answers, in place of model, path, hub or think_as_locals."
+        description="Where the judge answers, instead of model, path, hub or think_as_locals."
     )
 
 

@@ -89,7 +89,7 @@ class ThinkAsLocals(Section):
     datasets: NamesOrNone = Field(
         default=[],
         description=(
-            "Preference data for GRPO beside the held-out topics: names in workflow/catalog/datasets.yaml "
+            "Preference data for GRPO next to the held-out topics: names in workflow/catalog/datasets.yaml "
             "(paper: HelpSteer3, CARE)."
         ),
     )
@@ -134,7 +134,7 @@ class ThinkAsLocals(Section):
     others: NamesOrNone = Field(
         default=[],
         description=(
-            "Judges that were trained elsewhere, rows beside ours on the same pairs and items: generative"
+            "Judges that were trained elsewhere, rows next to ours on the same pairs and items: generative"
             " entries of workflow/catalog/reward_models.yaml or of reward_models. One with a `question` is"
             " asked it once about every two answers, of CARB, too (paper: RM-R1-Qwen2.5-Instruct-7B)."
         ),

@@ -28,7 +28,7 @@ class Pool(Section):
     )
     filters: Annotated[list[Literal["distinct", "unseen"]], Distinct()] = Field(
         description=(
-            "What is left out beside rows that lack a text: repeated pairs (distinct), and prompts or"
+            "What is left out besides rows that lack a text: repeated pairs (distinct), and prompts or"
             " templates of the benchmarks (unseen) (paper: none)."
         )
     )
@@ -101,7 +101,7 @@ class LmEngine(Section):
 
 
 class Seq2seqEngine(Section):
-    """Translation by a sequence-to-sequence model that is told the languages by tokens, such as NLLB-200."""
+    """Translation by a sequence-to-sequence model that gets the languages as tokens, such as NLLB-200."""
 
     kind: Literal["seq2seq"] = Field(description="A sequence-to-sequence model.")
     prompt: ClassVar[str] = "{text}"
