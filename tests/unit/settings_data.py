@@ -39,7 +39,8 @@ CHANGES = {
     "source_language": "en",
     "target_languages": ["es", "ko"],
     "pool": {"datasets": ["mini-pool"]},
-    "benchmarks": {"main": "mini", "twins": "mini-twins"},
+    "benchmarks": {"main": "mini", "twins": "mini-twins", "unseen_kinds": None},
+    "reward_model": {"depth": None},
     "passages": "mini-eval",
     "carb": {
         "cultures": ["en", "es", "de", "zh"],

@@ -125,6 +125,8 @@ def reward_model(**entry):
     ("change", "key", "phrase"),
     [
         ({"benchmarks__twins": "mini"}, "benchmarks.twins", "holds no twins"),
+        ({"reward_model__depth": {"gemaa": 10}}, "reward_model.depth", "`gemaa` is unknown"),
+        ({"reward_model__depth": {"gemma": 1}}, "reward_model", "no layer is left to freeze"),
         ({"pool__datasets": ["mini-pool", "korean"]}, "pool.datasets", "no pairs in `en`"),
         ({"alignment__reference": "gemma-rm"}, "alignment.reference", "no judge that writes"),
         ({"alignment__judge": "gemma-rm"}, "alignment.judge", "no judge that writes"),

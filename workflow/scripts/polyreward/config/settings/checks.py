@@ -56,6 +56,7 @@ NAMES = {
     "pool.datasets": "datasets",
     "benchmarks.main": "benchmarks",
     "benchmarks.twins": "benchmarks",
+    "benchmarks.unseen_kinds": "benchmarks",
     "passages": "datasets",
     "translation.engine": "translation.engines",
     "translation.quality_engines": "translation.engines",
@@ -190,6 +191,8 @@ def _benchmarks(settings: Settings, known: Known) -> Iterator[Problem]:
 
 def _reward_models(settings: Settings, known: Known) -> Iterator[Problem]:
     alignment, questions = settings.alignment, {**known.judge_questions, **settings.judge_questions}
+    depth = settings.reward_model.depth or {}
+    yield from unknown_names(("reward_model", "depth"), depth, known.models, FILES["models"])
     for name, path in settings.judge_questions.items():
         if not Path(path).is_file():
             yield Problem(("judge_questions", name), f"there is no file `{path}`; correct it")
