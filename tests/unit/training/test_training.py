@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from support import script
 from tiny_models import ROWS, settings, train
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
 
@@ -38,50 +37,6 @@ def assert_identical(one, other):
 
 def leftovers(folder, *expected) -> set[str]:
     return {path.name for path in folder.iterdir()} - set(expected)
-
-
-# --- requests
-
-
-def test_all_pairs_of_a_request_are_in_one_batch(base):
-    tokenizer = AutoTokenizer.from_pretrained(base)
-    rows = [{**row, "request": "one" if number in (0, 2) else row["id"]} for number, row in enumerate(ROWS)]
-    dataset, counts = training.tokenized_requests(rows, tokenizer, 128)
-    assert (counts["requests"], counts["pairs"]) == (len(ROWS) - 1, len(ROWS))
-    sides = ("chosen_ids", "rejected_ids")
-    assert [len(request[side]) for request in dataset for side in sides] == [2, 2] + [1, 1] * (len(ROWS) - 2)
-    batch = training.PairsOfRequests(0)(list(dataset)[:2])
-    expected = [rows[number][role] for role in ("chosen", "rejected") for number in (0, 2, 1)]
-    assert len(batch["input_ids"]) == 6
-    for ids, mask, number, answer in zip(
-        batch["input_ids"], batch["attention_mask"], (0, 2, 1, 0, 2, 1), expected, strict=True
-    ):
-        assert (
-            ids[mask.bool()].tolist() == conversation_ids(tokenizer, rows[number]["prompt"], answer, 128)[0]
-        )
-
-
-# --- cut bases
-
-
-def test_a_cut_base_is_a_plain_folder_with_the_states_of_the_whole_one(base, tmp_path):
-    save_truncated = script("train/truncated_base").save_truncated
-    whole = AutoModelForCausalLM.from_pretrained(base)
-    layers = whole.config.num_hidden_layers - 1
-    save_truncated(base, layers, tmp_path / "cut")
-    cut = AutoModelForCausalLM.from_pretrained(tmp_path / "cut")
-    assert cut.config.num_hidden_layers == len(cut.get_decoder().layers) == layers
-    ids = torch.tensor([[5, 6, 7, 8]])
-    norm = whole.get_decoder().norm
-    with torch.no_grad():
-        inside = whole(ids, output_hidden_states=True).hidden_states[layers]
-        found = cut.get_decoder()(ids).last_hidden_state
-        torch.testing.assert_close(found, norm(inside), atol=1e-5, rtol=1e-4)
-    reward_model, tokenizer = new_reward_model(tmp_path / "cut", seed=1)
-    assert len(reward_model.get_decoder().layers) == layers and tokenizer.chat_template
-    with pytest.raises(PolyrewardError, match=f"has {layers + 1} layers, not 99; give fewer"):
-        save_truncated(base, 99, tmp_path / "other")
-    assert not (tmp_path / "other").exists()
 
 
 # --- new reward models
