@@ -47,8 +47,8 @@ def draw_table1(table: pd.DataFrame) -> Figure:
         axis.set_title(base)
         axis.set_xlabel(f"accuracy, average of four sections, % [{CONFIDENCE}]")
     axes[0].set_yticks(range(len(languages)), [language_name(code) for code in languages])
-    axes[0].set_xlim(34, 112)
-    axes[0].set_xticks([40, 50, 60, 70])
+    axes[0].set_xlim(44, 122)
+    axes[0].set_xticks([50, 60, 70, 80])
     axes[0].set_ylim(len(languages) - 0.5, -0.5)
     names = {"target": "the target language (its colour)", "english": "English"}
     colours = {"target": "0.5", "english": language_look("en").colour}

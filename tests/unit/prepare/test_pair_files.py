@@ -252,7 +252,7 @@ FILES = [
     ("a.parquet", "PAR2", "not a Parquet file"),
     ("a.xlsx", "x", "cannot read `.xlsx` files; save it as one of .jsonl"),
     ("a.jsonl.gz", "x", "not a JSON file (Not a gzipped file"),
-    ("a.parquet.gz", gzip.compress(b"PAR1")[:12], "not a Parquet file (Compressed file ended"),
+    ("a.parquet.gz", gzip.compress(b"PAR1", mtime=0)[:12], "not a Parquet file (Compressed file ended"),
     ("a.csv", 'prompt,chosen,rejected\na,b,"c\n', "not a CSV file (unexpected end of data)"),
     ("a.jsonl", json.dumps(PAIR) + "\n\n{}\n", "a.jsonl:2: the line is empty"),
     ("a.json", json.dumps({"train": [PAIR], "test": [PAIR]}), "holds several tables (train, test)"),
