@@ -198,8 +198,10 @@ rule figure3:
     input:
         win_rates="<analysis>/win_rates.csv",
         judgements="<analysis>/judgements.csv",
+        judge="<analysis>/judge.csv",
     output:
         **ARTIFACTS.figure_files("figure3"),
+        judge=ARTIFACTS.shown("figure3_judge.csv", "figure3", "the judge"),
     conda:
         "../../envs/plot.yaml"
     params:
@@ -263,6 +265,7 @@ rule artifact_sums:
         ARTIFACTS.own_targets,
         ARTIFACTS.compared_targets(),
         rules.figure2.output.ks,
+        rules.figure3.output.judge,
     output:
         "<results>/SHA256SUMS",
     conda:

@@ -36,7 +36,7 @@ wildcard_constraints:
     base=r"[A-Za-z0-9.-]+",
     model=r"[A-Za-z0-9.-]+_[a-z]{2,3}(_seed\d+)?",
     language=r"[a-z]{2,3}",
-    rowset=one_of(["train", "dev", "prompts", *KNOWN.benchmarks]),
+    rowset=one_of(["train", "dev", "judge", "prompts", *KNOWN.benchmarks]),
     benchmark=one_of(KNOWN.benchmarks),
     engine=r"[A-Za-z0-9.-]+",
     seed=r"(_seed\d+)?",  # of a reward model's name; the first one's has none

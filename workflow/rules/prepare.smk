@@ -28,6 +28,29 @@ rule training_pool:
         "../scripts/prepare/training_pool.py"
 
 
+rule judge_pool:
+    # For Figure 3's judge, where it is trained here: templates that no other reward model is trained on.
+    input:
+        pool=rules.training_pool.input.pool,
+        evaluation=rules.training_pool.input.evaluation,
+        stock=rules.training_pool.input.stock,
+        train=rules.training_pool.output.train,
+    output:
+        "<prepared>/judge.jsonl",
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        max_pairs=SETTINGS.pool.max_pairs,
+        filters=SETTINGS.pool.filters,
+        share=SCALE.share("pool"),
+        categories=SCALE.categories(SETTINGS.benchmarks.main),
+        kinds=SCALE.kinds(SETTINGS.benchmarks.main),
+        kinds_per_request=SETTINGS.kinds_per_request,
+        seed=SETTINGS.seed,
+    script:
+        "../scripts/prepare/judge_pool.py"
+
+
 rule evaluation_set:
     input:
         rows=lambda wc: f"<sources>/data/{KNOWN.benchmarks[wc.benchmark]['dataset']}.jsonl",

@@ -269,7 +269,7 @@ rule reference_answers:
 
 rule judgements:
     input:
-        models=FILES.folders(KNOWN.reward_models[SETTINGS.alignment.judge]),
+        models=lambda wc: FILES.folders(SCALE.alignment_judge(wc.language)),
         answers="<scores>/alignment/answers_{language}.jsonl",
         instructions=(
             "<scores>/alignment/references_{language}.jsonl"
@@ -277,17 +277,24 @@ rule judgements:
             else "<translated>/instructions/{language}.jsonl"
         ),
     output:
-        "<scores>/alignment/judgements_{language}.csv",
+        judgements="<scores>/alignment/judgements_{language}.csv",
+        known="<scores>/alignment/known_{language}.csv",
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models(
-            "score", lambda wc: [KNOWN.reward_models[SETTINGS.alignment.judge]], minutes=720
+            "score",
+            lambda wc: (
+                [SCALE.alignment_judge(wc.language)]
+                if SETTINGS.alignment.judge
+                else [SETTINGS.alignment.reward_base]
+            ),
+            minutes=720,
         ),
     params:
-        entry=FILES.loadable(KNOWN.reward_models[SETTINGS.alignment.judge]),
+        entry=lambda wc: FILES.loadable(SCALE.alignment_judge(wc.language)),
         scoring=SCALE.scoring,
-        cache=PATHS.scores_cache(f"{SETTINGS.alignment.judge}-alignment"),
+        cache=PATHS.scores_cache(f"{SETTINGS.alignment.judge or 'judge'}-alignment"),
     script:
         "../scripts/score/judgements.py"

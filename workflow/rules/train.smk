@@ -44,6 +44,21 @@ rule reward_model:
         "../scripts/train/reward_model.py"
 
 
+use rule reward_model as judge_reward_model with:
+    # Figure 3's judge, where it is trained here: with other templates and another seed than the reward models that label.
+    input:
+        base=lambda wc: SCALE.reward_base(ModelName.parse(wc.model).base),
+        rows=lambda wc: f"<translated>/judge/{ModelName.parse(wc.model).language}.jsonl",
+    output:
+        directory("<models>/judges/{model}"),
+    priority: 0
+    params:
+        training=SCALE.training(SETTINGS.reward_model),
+        launch=SCALE.launch,
+        seed=lambda wc: SCALE.job_seed("judge_reward_model", wc.model),
+        checkpoints=PATHS.model("checkpoints/judges/{model}"),
+
+
 rule sft_policy:
     input:
         base=SCALE.base_folder(SETTINGS.alignment.policy),

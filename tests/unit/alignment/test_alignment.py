@@ -1,6 +1,7 @@
 """From a policy's responses to win rates: labels, DPO, judging, and the statistics of who wins."""
 
 import dataclasses
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.accel.vocabulary import split_the_vocabulary
 from polyreward.alignment.sampling import Policy, answers_of_runs, distinct_prompts
-from polyreward.alignment.win_rates import length_controlled, win_rates
+from polyreward.alignment.win_rates import judge_accuracy, length_controlled, win_rates
 from polyreward.analysis.bootstrap import Interval
 from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.generative import TEMPLATE, VERDICT, judge
@@ -24,7 +25,8 @@ from polyreward.settings.transfer import Dpo, Sampling
 from polyreward.training.policies import load_policy, train_dpo, train_sft
 from polyreward.transfer.figure3 import figure3_table
 
-judgements = script("score/judgements").judgements
+JUDGING = script("score/judgements")
+judgements = JUDGING.judgements
 answered = script("score/reference_answers").answered
 LABELLING = script("train/labelled_pairs")
 parallel_instructions = script("translate/instructions").parallel_instructions
@@ -263,6 +265,53 @@ def test_a_judge_that_knows_no_difference_is_told_of(capsys):
     judged = judgements(answers("a", "b"), REFERENCES, ByText(lambda _: 0), "es")
     assert list(judged["win"]) == [0.5, 0.5]
     assert "every comparison is a tie" in capsys.readouterr().err
+
+
+LONG = [
+    {
+        "id": f"i{n}",
+        "prompt": f"Question {n}?",
+        "reference": " ".join(f"word{n}{i}" for i in range(20 + n)) + ".",
+    }
+    for n in range(5)
+]
+
+
+def test_known_pairs_are_a_reference_and_a_worse_answer_of_each_kind():
+    pairs = JUDGING.known_pairs(LONG)
+    assert {pair["id"] for pair in pairs} == {"i0", "i1", "i2", "i3"}  # the fifth has no partner
+    assert Counter(pair["kind"] for pair in pairs) == dict.fromkeys(JUDGING.KINDS, 4)
+    assert all(pair["chosen"] != pair["rejected"] for pair in pairs)
+    off_topic = {pair["id"]: pair["rejected"] for pair in pairs if pair["kind"] == "off_topic"}
+    assert off_topic["i0"] == LONG[1]["reference"] and off_topic["i1"] == LONG[0]["reference"]
+    echo = next(pair for pair in pairs if pair["kind"] == "echo" and pair["id"] == "i2")
+    assert echo["rejected"] == "Question 2?"
+
+
+def test_answers_too_short_for_a_kind_make_no_pair_of_it():
+    assert {pair["kind"] for pair in JUDGING.known_pairs(REFERENCES)} == {"off_topic", "echo"}
+
+
+def test_a_judge_of_length_gets_half_of_what_is_as_long_and_all_that_is_cut():
+    found = JUDGING.known_judgements(LONG, ByText(len), "es")
+    right = found.groupby("kind")["right"].mean()
+    assert right["off_topic"] == right["garble"] == 0.5  # garbled answers tie, and a tie is half right
+    assert right["cut"] == right["echo"] == 1
+    table = judge_accuracy(found, INTERVAL).set_index("kind")
+    assert list(table.index) == ["all", *JUDGING.KINDS]
+    assert table.loc["all", "accuracy_pct"] == pytest.approx(100 * right.mean())
+    assert table.loc["cut", "accuracy_pct"] == 100 and table.loc["cut", "low"] < 100
+    assert list(table["n_pairs"]) == [24, 4, 4, 4, 4, 4, 4]
+
+
+def test_a_judge_is_measured_over_kinds_that_not_every_answer_has():
+    known = pd.DataFrame({
+        "language": "es", "id": ["a", "b", "c", "a"], "kind": ["off_topic"] * 3 + ["cut"], "right": [1.0, 1.0, 0.5, 0.0],
+    })  # fmt: skip
+    table = judge_accuracy(known, INTERVAL).set_index("kind")
+    assert table.loc["off_topic", "accuracy_pct"] == pytest.approx(100 * 2.5 / 3)
+    assert table.loc["cut", "accuracy_pct"] == 0
+    assert table.loc["all", "accuracy_pct"] == pytest.approx(100 * 2.5 / 6)
 
 
 def made_up(rates: dict[str, float], instructions=200, runs=2, lengths=None, seed=1):

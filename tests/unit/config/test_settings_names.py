@@ -129,7 +129,6 @@ def reward_model(**entry):
         ({"reward_model__depth": {"gemma": 1}}, "reward_model", "no layer is left to freeze"),
         ({"pool__datasets": ["mini-pool", "korean"]}, "pool.datasets", "no pairs in `en`"),
         ({"alignment__reference": "gemma-rm"}, "alignment.reference", "no judge that writes"),
-        ({"alignment__judge": "gemma-rm"}, "alignment.judge", "no judge that writes"),
         ({"alignment__instructions": "bare"}, "alignment.reference", "brings no reference answers"),
         ({"devices__launch": "no.yaml"}, "devices.launch", "no such file"),
         ({"devices__serve": {**SERVE, "command": ["vllm", "{port}"]}}, "devices.serve.command", "{model}"),

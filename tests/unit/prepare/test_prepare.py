@@ -8,10 +8,9 @@ import pytest
 from support import script
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.prepare.pool import COUNT_COLUMNS, Share, row_problems
+from polyreward.prepare.pool import COUNT_COLUMNS, Share, prepared_pool, row_problems
 
 prepared_benchmark = script("prepare/evaluation_set").prepared_benchmark
-prepared_pool = script("prepare/training_pool").prepared_pool
 
 CATEGORIES = {"advice": "chat", "refuse": "safety", "comply": "safety"}
 

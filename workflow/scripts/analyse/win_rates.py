@@ -1,18 +1,27 @@
-"""Put the judgements of all languages together, and count wins."""
+"""Put the judgements of all languages together, count wins, and what the judge gets of known pairs."""
 
 import pandas as pd
 
-from polyreward.alignment.win_rates import COLUMNS, JUDGEMENT_COLUMNS, win_rates
+from polyreward.alignment.win_rates import (
+    COLUMNS,
+    JUDGE_COLUMNS,
+    JUDGEMENT_COLUMNS,
+    KNOWN_COLUMNS,
+    judge_accuracy,
+    win_rates,
+)
 from polyreward.analysis.bootstrap import Interval
 from polyreward.core.tables import read_table, write_table
 from polyreward.ops.jobs import run
 
 
 def main(snakemake):
-    judged = pd.concat([read_table(path, JUDGEMENT_COLUMNS) for path in snakemake.input])
+    files, interval = snakemake.input, Interval(**snakemake.params.interval)
+    judged = pd.concat([read_table(path, JUDGEMENT_COLUMNS) for path in files.judgements])
+    known = pd.concat([read_table(path, KNOWN_COLUMNS) for path in files.known])
     write_table(judged, snakemake.output.judgements, JUDGEMENT_COLUMNS)
-    rates = win_rates(judged, Interval(**snakemake.params.interval))
-    write_table(rates, snakemake.output.win_rates, COLUMNS)
+    write_table(win_rates(judged, interval), snakemake.output.win_rates, COLUMNS)
+    write_table(judge_accuracy(known, interval), snakemake.output.judge, JUDGE_COLUMNS)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,11 @@ from polyreward.transfer.figure3 import COLUMNS, draw_figure3, figure3_table
 def main(snakemake):
     files, output = snakemake.input, snakemake.output
     rates = read_table(files.win_rates, win_rates.COLUMNS)
+    judge = read_table(files.judge, win_rates.JUDGE_COLUMNS)
     table = figure3_table(rates, read_table(files.judgements, win_rates.JUDGEMENT_COLUMNS))
     write_table(table, output.csv, COLUMNS)
-    save_figure(draw_figure3(table, snakemake.params.confidence), output.png, output.pdf)
+    write_table(judge, output.judge, win_rates.JUDGE_COLUMNS)
+    save_figure(draw_figure3(table, judge, snakemake.params.confidence), output.png, output.pdf)
 
 
 if __name__ == "__main__":

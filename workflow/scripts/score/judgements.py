@@ -1,18 +1,26 @@
-"""Judge the answers of every policy against the reference answers, in both orders."""
+"""Judge the answers of every policy against reference answers, and the judge by pairs whose better answer is
+known."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from polyreward.alignment.win_rates import JUDGEMENT_COLUMNS
+from polyreward.alignment.win_rates import JUDGEMENT_COLUMNS, KNOWN_COLUMNS
 from polyreward.core.files import read_jsonl
 from polyreward.core.logs import announce
 from polyreward.core.tables import write_table
 from polyreward.ops.jobs import run
+from polyreward.prepare.kinds import MADE_OF_WORDS
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations, RewardModel
 from polyreward.scoring.pair_question import PairJudge
+
+# How a reference answer is made worse; see prepare/kinds.py.
+KINDS = {"off_topic": lambda row: row["rejected"]} | {
+    kind: MADE_OF_WORDS[kind] for kind in ("drift", "garble", "cut", "loop", "echo")
+}
+INSTRUCTIONS = 50  # of which known pairs are made, so that a judge on a server does not cost much more
 
 
 def judgements(
@@ -57,12 +65,45 @@ def judgements(
     return table
 
 
+def known_pairs(references: Sequence[dict]) -> list[dict]:
+    """Return pairs of a reference answer and one that a rule made worse: id, kind, prompt, chosen, rejected.
+
+    off_topic is another instruction's reference, of about this length; of two partners each rejects what the
+    other chooses. A kind that an answer is too short for is left out.
+
+    Args:
+        references: rows of id, prompt, reference in one language; the first INSTRUCTIONS are used.
+    """
+    by_length = sorted(references[:INSTRUCTIONS], key=lambda row: (len(row["reference"]), row["id"]))
+    pairs = []
+    for one, other in zip(by_length[::2], by_length[1::2], strict=False):
+        for row, partner in ((one, other), (other, one)):
+            pair = {"id": row["id"], "prompt": row["prompt"], "chosen": row["reference"]}
+            made = {kind: make(pair | {"rejected": partner["reference"]}) for kind, make in KINDS.items()}
+            pairs += [pair | {"kind": kind, "rejected": text} for kind, text in made.items() if text]
+    return [pair for pair in pairs if pair["rejected"] != pair["chosen"]]
+
+
+def known_judgements(references: Sequence[dict], judge: RewardModel, language: str) -> pd.DataFrame:
+    """Return how a judge decides known pairs: language, id, kind, and right, 0.5 where it gives both the
+    same score."""
+    pairs = known_pairs(references)
+    asked = [Conversations(pair["prompt"], (pair["chosen"], pair["rejected"])) for pair in pairs]
+    margins = [
+        chosen - rejected for chosen, rejected in judge.score(asked, f"known pairs, {language}").values
+    ]
+    table = pd.DataFrame(pairs, columns=["id", "kind"])
+    return table.assign(language=language, right=(np.sign(margins) + 1) / 2)
+
+
 def main(snakemake):
     params, language = snakemake.params, snakemake.wildcards.language
     judge = load_reward_model(params.entry, params.scoring, params.cache)
     answers, references = read_jsonl(snakemake.input.answers), read_jsonl(snakemake.input.instructions)
-    table = judgements(answers, references, judge, language)
-    write_table(table, snakemake.output[0], JUDGEMENT_COLUMNS)
+    write_table(
+        judgements(answers, references, judge, language), snakemake.output.judgements, JUDGEMENT_COLUMNS
+    )
+    write_table(known_judgements(references, judge, language), snakemake.output.known, KNOWN_COLUMNS)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 
-from polyreward.analysis.bootstrap import Interval, resampled_means, share_interval
+from polyreward.analysis.bootstrap import Interval, bootstrap_weights, resampled_means, share_interval
 
 POLICIES = [
     "base",
@@ -21,6 +21,9 @@ CONTRASTS = {
 JUDGEMENT_COLUMNS = [
     *("language", "policy", "run", "id", "win", "margin", "length_response", "length_reference"),
 ]
+# Of pairs whose better answer is known, and what a judge gets of them.
+KNOWN_COLUMNS = ["language", "id", "kind", "right"]
+JUDGE_COLUMNS = ["language", "kind", "accuracy_pct", "low", "high", "n_pairs", "n_instructions"]
 COLUMNS = [
     "language",
     "policy",
@@ -54,6 +57,30 @@ def win_rates(judged: pd.DataFrame, interval: Interval) -> pd.DataFrame:
             for language, table in judged.groupby("language", sort=False)
         ]
     )
+
+
+def judge_accuracy(known: pd.DataFrame, interval: Interval) -> pd.DataFrame:
+    """Return the accuracy of a judge on known pairs, by language: of all kinds ("all"), then of each.
+
+    Of all it is the mean over kinds. Intervals are by bootstrap over instructions.
+
+    Args:
+        known: rows of KNOWN_COLUMNS.
+    """
+    records = []
+    for language, table in known.groupby("language", sort=False):
+        right = table.pivot_table(index="id", columns="kind", values="right")[list(table["kind"].unique())]
+        made = right.notna().to_numpy(float)
+        drawn = bootstrap_weights(len(right), interval, "judge", str(language))
+        weight = drawn @ made  # of a kind that few answers have it may be 0 in a resample
+        shares = (drawn @ right.fillna(0).to_numpy()) / np.where(weight > 0, weight, 1)
+        shares = np.where(weight > 0, shares, right.mean().to_numpy())
+        for kind, values in [("all", shares.mean(axis=1)), *zip(right.columns, shares.T, strict=True)]:
+            n_pairs = int(made.sum()) if kind == "all" else int(right[kind].notna().sum())
+            units = len(right) if kind == "all" else n_pairs
+            low, high = share_interval(values, interval.confidence, units - 1, units)
+            records.append((language, kind, 100 * values[0], 100 * low, 100 * high, n_pairs, len(right)))
+    return pd.DataFrame(records, columns=JUDGE_COLUMNS)
 
 
 def length_controlled(judged: pd.DataFrame) -> pd.Series:

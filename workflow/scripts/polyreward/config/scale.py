@@ -135,10 +135,10 @@ class Scale:
         return languages_read(self.known.datasets[name], self.languages, self.settings.carb.cultures)
 
     def released(self, rowset: str, language: str) -> bool:
-        """Tell whether all rows of a set (a benchmark, train, dev or prompts) come in a language, so that no
-        engine is needed."""
+        """Tell whether all rows of a set (a benchmark, train, dev, judge or prompts) come in a language, so
+        that no engine is needed."""
         pool, prompts = self.settings.pool.datasets, self.settings.alignment.prompt_data
-        named = {"train": pool, "dev": pool, "prompts": [prompts] if prompts else pool}
+        named = {"train": pool, "dev": pool, "judge": pool, "prompts": [prompts] if prompts else pool}
         names = named.get(rowset) or [self.known.benchmarks[rowset]["dataset"]]
         return all(
             self.known.datasets[name].get("holds") == "pairs"
@@ -161,6 +161,14 @@ class Scale:
             "precision": settings.precision,
             "serve": settings.devices.serve,
         }
+
+    def alignment_judge(self, language: str) -> dict:
+        """Return the entry of the reward model that judges Figure 3's policies in a language."""
+        alignment = self.settings.alignment
+        if alignment.judge:
+            return self.known.reward_models[alignment.judge]
+        judge = ModelName(alignment.reward_base, language)
+        return {"kind": "classifier", "path": self.paths.judge(str(judge))}
 
     @property
     def frozen_layers(self) -> int:

@@ -130,6 +130,10 @@ class Paths:
         """Return the folder of a trained reward model."""
         return f"{self.work}/4_models/{model}"
 
+    def judge(self, model: str) -> str:
+        """Return the folder of a reward model that was trained to judge policies."""
+        return f"{self.work}/4_models/judges/{model}"
+
     def item_states(self, base: str, items: str) -> str:
         """Return the hidden states after a base's frozen layers, for items of CARB."""
         return f"{self.work}/5_scores/frozen/{base}/{items}.safetensors"

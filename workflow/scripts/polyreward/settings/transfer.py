@@ -291,8 +291,13 @@ class Alignment(Section):
     runs: Count = Field(
         default=1, description="Times that each policy answers the instructions, with other seeds (paper: 5)."
     )
-    judge: str = Field(
-        description="A generative reward model of workflow/catalog/reward_models.yaml (paper: GPT-4o)."
+    judge: str | None = Field(
+        default=None,
+        description=(
+            "A reward model of workflow/catalog/reward_models.yaml. Null for reward models that are trained"
+            " here for it, one in each language: of reward_base, on templates of the pool that no other"
+            " reward model is trained on (paper: GPT-4o)."
+        ),
     )
     sampling: Sampling = Field(description="How the responses are sampled.")
     sft: Sft | None = Field(

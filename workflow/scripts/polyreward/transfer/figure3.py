@@ -48,13 +48,15 @@ def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 
 
 @paper_style()
-def draw_figure3(table: pd.DataFrame, confidence: str) -> Figure:
-    """Draw the policies' win rates per language, and the difference that the labels' source makes.
+def draw_figure3(table: pd.DataFrame, judge: pd.DataFrame, confidence: str) -> Figure:
+    """Draw the policies' win rates per language, and the difference that the labels' source makes. Below a
+    language stands what the judge gets of known pairs there.
 
     A policy of the target reward model has its language's colour; one of the English model has English's.
 
     Args:
         table: rows of figure3_table.
+        judge: rows of win_rates.judge_accuracy.
         confidence: the intervals' level, as text ("95%").
     """
     figure = Figure(figsize=(TEXT_WIDTH, 2.6), layout="constrained")
@@ -65,7 +67,9 @@ def draw_figure3(table: pd.DataFrame, confidence: str) -> Figure:
             found = table[(table["language"] == language) & (table["policy"] == policy)]
             _draw_policy(rates, found, place + PLACES[policy], policy)
     rates.axhline(EVEN, color="black", linewidth=0.7, linestyle=":")
-    _languages(rates, languages)
+    right = judge[judge["kind"] == "all"].set_index("language")["accuracy_pct"]
+    labels = [f"{language_name(language)}\njudge: {right[language]:.0f}%" for language in languages]
+    _languages(rates, labels)
     rates.set_ylabel(f"win rate against the reference\nanswer, % [{confidence}]")
     rates.margins(y=0.1)
     instructions, runs = (span(table[name]) for name in ("n_instructions", "runs"))
@@ -160,7 +164,7 @@ def _differences(axis: Axes, table: pd.DataFrame, languages: list[str], confiden
             place - 0.16, controlled["value_pct"], "D", color="white", markeredgecolor=colour, markersize=3
         )
     axis.axhline(0, color="black", linewidth=0.7, linestyle=":")
-    _languages(axis, languages)
+    _languages(axis, [language_name(language) for language in languages])
     axis.margins(y=0.1)
     low, high = axis.get_ylim()
     axis.set_ylim(min(low, -LEAST_REACH), max(high, LEAST_REACH))
@@ -168,7 +172,7 @@ def _differences(axis: Axes, table: pd.DataFrame, languages: list[str], confiden
     axis.set_title("what the labels' source makes")
 
 
-def _languages(axis: Axes, languages: list[str]) -> None:
-    axis.set_xticks(range(len(languages)), [language_name(language) for language in languages])
-    axis.set_xlim(-0.5, len(languages) - 0.5)
+def _languages(axis: Axes, labels: list[str]) -> None:
+    axis.set_xticks(range(len(labels)), labels)
+    axis.set_xlim(-0.5, len(labels) - 0.5)
     axis.tick_params(axis="x", length=0)

@@ -82,7 +82,18 @@ NAMES = {
 
 # Beside benchmarks in the folders of stages: see core/naming.py.
 FOLDERS = (
-    *("train", "dev", "passages", "instructions", "prompts", "samples", "models", "locals", "frozen"),
+    *(
+        "train",
+        "dev",
+        "judge",
+        "passages",
+        "instructions",
+        "prompts",
+        "samples",
+        "models",
+        "locals",
+        "frozen",
+    ),
     *("candidates", "grpo", "replies", "alignment", "carb"),
 )
 KNOCKOUT = "-knockout"
@@ -214,7 +225,8 @@ def _reward_models(settings: Settings, known: Known) -> Iterator[Problem]:
     for key, name in listed:
         entry = known.reward_models.get(name, {})
         yield from _judge_problems(key, name, entry, questions, settings.pinned_judges)
-        if key != ("off_the_shelf",) and entry.get("kind", "generative") != "generative":
+        writes = key in (("alignment", "reference"), ("think_as_locals", "others"))
+        if writes and entry.get("kind", "generative") != "generative":
             yield Problem(key, f"`{name}` is no judge that writes; name one of kind generative")
     columns = known.datasets.get(alignment.instructions, {}).get("columns", {"reference": True})
     if "reference" not in columns and not alignment.reference:
