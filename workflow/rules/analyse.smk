@@ -22,6 +22,27 @@ rule transfer_comparison:
         "../scripts/analyse/transfer_comparison.py"
 
 
+rule transfer_gap:
+    # What the source language's reward models lose from that language to others.
+    input:
+        [
+            f"<scores>/<main>/{str(ModelName(base, SETTINGS.source_language, seed))}/{language}.parquet"
+            for base in SCALE.table1_bases
+            for seed in SETTINGS.reward_model_seeds
+            for language in SCALE.languages
+        ],
+    output:
+        "<analysis>/transfer_gap.csv",
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        source=SETTINGS.source_language,
+        benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
+        interval=SCALE.interval,
+    script:
+        "../scripts/analyse/transfer_gap.py"
+
+
 rule language_comparison:
     # Every reward model on one language, for Tables 2-7.
     input:
@@ -140,9 +161,13 @@ rule embedding_norms:
 
 rule win_rates:
     input:
-        [f"<scores>/alignment/judgements_{language}.csv" for language in SETTINGS.alignment.languages],
+        judgements=[
+            f"<scores>/alignment/judgements_{language}.csv" for language in SETTINGS.alignment.languages
+        ],
+        known=[f"<scores>/alignment/known_{language}.csv" for language in SETTINGS.alignment.languages],
     output:
         judgements="<analysis>/judgements.csv",
+        judge="<analysis>/judge.csv",
         win_rates="<analysis>/win_rates.csv",
     conda:
         "../../envs/analyse.yaml"

@@ -22,6 +22,7 @@ def stacked_tables(scale: Scale) -> dict[str, list[str]]:
         "subsets": [paths.analysis(f"subsets/{name}") for name in each],
         "kinds": [paths.analysis(f"kinds/{name}") for name in each],
         "twins": [paths.analysis(f"twins/{language}.csv") for language in scale.languages],
+        "transfer_gap": [paths.analysis("transfer_gap.csv")],
         "translation_quality": [paths.analysis("translation_quality.csv")],
     }
 

@@ -1,0 +1,77 @@
+"""What English reward models lose in other languages."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from support import script
+
+from polyreward.analysis.bootstrap import Interval
+from polyreward.analysis.comparison import Benchmark
+
+transfer_gaps = script("analyse/transfer_gap").transfer_gaps
+BENCHMARK = Benchmark("b", {"chat": ["advice"], "safety": ["refuse"]}, {})
+INTERVAL = Interval(samples=1000, confidence=0.95, seed=1)
+N = 20  # templates of a section
+
+
+def scores(right: dict[tuple[str, str], float]) -> pd.DataFrame:
+    """Return scores of which each scorer and language gets this share, the same templates first."""
+    tables = []
+    for (scorer, language), share in right.items():
+        for subset in ("advice", "refuse"):
+            margins = np.where(np.arange(N) < share * N, 1.0, -1.0)
+            ids = [f"{subset}{n}" for n in range(N)]
+            tables.append(pd.DataFrame({
+                "benchmark": "b", "scorer": scorer, "language": language, "id": ids, "template": ids, "subset": subset,
+                "score_chosen": margins, "score_rejected": 0.0,
+            }))  # fmt: skip
+    return pd.concat(tables, ignore_index=True)
+
+
+def test_a_gap_is_english_less_the_language_and_bases_are_compared_in_it():
+    made_up = {
+        ("a_en", "en"): 0.9,
+        ("a_en", "ko"): 0.5,
+        ("a_en", "es"): 0.9,
+        ("b_en", "en"): 0.8,
+        ("b_en", "ko"): 0.7,
+        ("b_en", "es"): 0.8,
+    }
+    table = transfer_gaps(scores(made_up), "en", BENCHMARK, INTERVAL).set_index(
+        ["base_model", "eval_language"]
+    )
+    gaps = table["gap_points"].to_dict()
+    assert gaps == pytest.approx({
+        ("a", "ko"): 40, ("a", "es"): 0, ("b", "ko"): 10, ("b", "es"): 0, ("a - b", "ko"): 30, ("a - b", "es"): 0,
+    })  # fmt: skip
+    assert table.loc[("a", "ko"), ["source_pct", "language_pct"]].tolist() == pytest.approx([90, 50])
+    assert table.loc[("a - b", "ko"), "source_pct":"language_pct"].isna().all()
+    assert table.loc[("a", "ko"), "low"] > 0 and table.loc[("a - b", "ko"), "low"] > 0
+    assert (table["low"] <= table["gap_points"]).all() and (table["gap_points"] <= table["high"]).all()
+    assert set(table["n_templates"]) == {2 * N} and set(table["n_seeds"]) == {1}
+
+
+def test_of_several_trainings_it_is_the_mean_and_their_spread_widens_the_interval():
+    alike = {
+        (f"a_en{seed}", language): share
+        for seed in ("", "_seed2")
+        for language, share in (("en", 0.9), ("ko", 0.6))
+    }
+    apart = {**alike, ("a_en", "ko"): 0.45, ("a_en_seed2", "ko"): 0.75}
+    one, other = (
+        transfer_gaps(scores(made_up), "en", BENCHMARK, INTERVAL).iloc[0] for made_up in (alike, apart)
+    )
+    assert one["gap_points"] == pytest.approx(30) and other["gap_points"] == pytest.approx(30)
+    assert other["high"] - other["low"] > one["high"] - one["low"]
+    assert other["n_seeds"] == 2
+
+
+def test_the_order_of_scores_does_not_matter():
+    made_up = scores({("a_en", "en"): 0.9, ("a_en", "ko"): 0.5, ("b_en", "en"): 0.8, ("b_en", "ko"): 0.7})
+    turned = made_up.sort_values(["language", "scorer"], kind="stable", ascending=False)
+    key = ["base_model", "eval_language"]
+    one, other = (
+        transfer_gaps(table, "en", BENCHMARK, INTERVAL).set_index(key)["gap_points"]
+        for table in (made_up, turned)
+    )
+    assert one["a", "ko"] == other["a", "ko"] and one["b", "ko"] == other["b", "ko"]
