@@ -56,6 +56,16 @@ def ready_made(files):
     return paths, {"kinds": kinds, "benchmark": BENCHMARK, "interval": INTERVAL, "halves": []}
 
 
+def gap(files):
+    paths = [files[f"{base}_en", language] for base in BASES for language in ("en", *TARGETS)]
+    return paths, {
+        "bases": BASES,
+        "languages": ["en", *TARGETS],
+        "benchmark": BENCHMARK,
+        "interval": INTERVAL,
+    }
+
+
 def of_es(files):
     paths = [files[name, "es"] for name in [*TRAINED, "length", "shelf"]]
     return paths, {"baselines": ["length"], "benchmark": BENCHMARK, "interval": INTERVAL, "halves": []}
@@ -63,6 +73,7 @@ def of_es(files):
 
 RULES = {
     "transfer_comparison": transfer,
+    "transfer_gap": gap,
     "language_comparison": language,
     "ready_made_comparison": ready_made,
     "scorer_comparison": of_es,

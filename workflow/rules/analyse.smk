@@ -36,7 +36,8 @@ rule transfer_gap:
     conda:
         "../../envs/analyse.yaml"
     params:
-        source=SETTINGS.source_language,
+        bases=SCALE.table1_bases,
+        languages=SCALE.languages,
         benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
         interval=SCALE.interval,
     script:

@@ -11,6 +11,7 @@ from polyreward.analysis.comparison import Benchmark
 transfer_gaps = script("analyse/transfer_gap").transfer_gaps
 BENCHMARK = Benchmark("b", {"chat": ["advice"], "safety": ["refuse"]}, {})
 INTERVAL = Interval(samples=1000, confidence=0.95, seed=1)
+NAMED = ["a", "b"], ["en", "ko", "es"]
 N = 20  # templates of a section
 
 
@@ -37,7 +38,7 @@ def test_a_gap_is_english_less_the_language_and_bases_are_compared_in_it():
         ("b_en", "ko"): 0.7,
         ("b_en", "es"): 0.8,
     }
-    table = transfer_gaps(scores(made_up), "en", BENCHMARK, INTERVAL).set_index(
+    table = transfer_gaps(scores(made_up), *NAMED, BENCHMARK, INTERVAL).set_index(
         ["base_model", "eval_language"]
     )
     gaps = table["gap_points"].to_dict()
@@ -59,7 +60,8 @@ def test_of_several_trainings_it_is_the_mean_and_their_spread_widens_the_interva
     }
     apart = {**alike, ("a_en", "ko"): 0.45, ("a_en_seed2", "ko"): 0.75}
     one, other = (
-        transfer_gaps(scores(made_up), "en", BENCHMARK, INTERVAL).iloc[0] for made_up in (alike, apart)
+        transfer_gaps(scores(made_up), ["a"], ["en", "ko"], BENCHMARK, INTERVAL).iloc[0]
+        for made_up in (alike, apart)
     )
     assert one["gap_points"] == pytest.approx(30) and other["gap_points"] == pytest.approx(30)
     assert other["high"] - other["low"] > one["high"] - one["low"]
@@ -71,7 +73,7 @@ def test_the_order_of_scores_does_not_matter():
     turned = made_up.sort_values(["language", "scorer"], kind="stable", ascending=False)
     key = ["base_model", "eval_language"]
     one, other = (
-        transfer_gaps(table, "en", BENCHMARK, INTERVAL).set_index(key)["gap_points"]
+        transfer_gaps(table, ["a", "b"], ["en", "ko"], BENCHMARK, INTERVAL).set_index(key)["gap_points"]
         for table in (made_up, turned)
     )
     assert one["a", "ko"] == other["a", "ko"] and one["b", "ko"] == other["b", "ko"]

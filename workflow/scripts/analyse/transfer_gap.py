@@ -1,5 +1,6 @@
 """Compare what the source language's reward models get in their own language and in others."""
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -19,7 +20,11 @@ COLUMNS = [
 
 
 def transfer_gaps(
-    scores: pd.DataFrame, source: str, benchmark: Benchmark, interval: Interval
+    scores: pd.DataFrame,
+    bases: Sequence[str],
+    languages: Sequence[str],
+    benchmark: Benchmark,
+    interval: Interval,
 ) -> pd.DataFrame:
     """Return the transfer gap of each base and language, and how two bases differ in it.
 
@@ -29,23 +34,23 @@ def transfer_gaps(
 
     Args:
         scores: of these reward models, named as ModelName has it, in all languages.
-        source: the source language.
+        bases: of these, in the order of the rows.
+        languages: the source language first.
     """
-    names = [ModelName.parse(name) for name in scores["scorer"].drop_duplicates()]
-    bases = list(dict.fromkeys(name.base for name in names))
+    source, *others = languages
+    names = [ModelName.parse(name) for name in sorted(scores["scorer"].unique())]
     trainings = {(base, source): [str(name) for name in names if name.base == base] for base in bases}
     accuracies = Accuracies(scores, trainings, benchmark, interval)
-    languages = [language for language in scores["language"].drop_duplicates() if language != source]
     of = {
         (base, language): accuracies.training_draws(base, source, language, "avg")
         for base in bases
-        for language in (source, *languages)
+        for language in languages
     }
     gaps = {key: of[key[0], source] - values for key, values in of.items() if key[1] != source}
     for first, second in combinations(bases, 2):
         gaps |= {
             (f"{first} - {second}", language): gaps[first, language] - gaps[second, language]
-            for language in languages
+            for language in others
         }
     means, each = accuracies.cases(np.stack(list(gaps.values()), axis=1))
     compared = from_draws(means, accuracies.freedom, each)
@@ -61,7 +66,8 @@ def transfer_gaps(
 def main(snakemake):
     params = snakemake.params
     facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
-    table = transfer_gaps(read_scores(snakemake.input), params.source, facts, interval)
+    scores = read_scores(snakemake.input)
+    table = transfer_gaps(scores, params.bases, params.languages, facts, interval)
     write_table(table, snakemake.output[0], COLUMNS)
 
 
