@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
-.PHONY: all carb docs dress-rehearsal env format gpu-check lint lock lock-check plan report \
+.PHONY: all carb docs docs-data docs-fill dress-rehearsal env format gpu-check lint lock lock-check plan report \
   test test-all test-cluster test-slow think_as_locals transfer
 .DEFAULT_GOAL := all
 
@@ -108,7 +108,17 @@ gpu-check: $(READY)
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+# Copy the tables of a finished run into docs/data/ and fill the numbers of all pages from them: make docs-data RESULTS=results
+docs-data: $(READY)
+	$(BIN)/python docs/fill.py --take $(RESULTS)
+	$(BIN)/python docs/images/draw.py docs/data/mini/table1.csv docs/images/table1.png
+
+# Fill the numbers of README.md and docs/ from docs/data/.
+docs-fill: $(READY)
+	$(BIN)/python docs/fill.py
+
 lint: $(READY) docs
+	$(BIN)/python docs/fill.py --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow/rules workflow/profiles

@@ -142,6 +142,24 @@ rule claims:
         "../scripts/artifacts/claims.py"
 
 
+rule summary:
+    # How many intervals and verdicts of the other tables say what, so that prose can quote it.
+    input:
+        expand(
+            "<results>/{table}.csv",
+            table=["table1", "baselines", "transfer_gap", "claims", "carb_leaderboard", "carb_perturbation"],
+        ),
+    output:
+        **ARTIFACTS.table_files("summary"),
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        main=SETTINGS.benchmarks.main,
+        caption=ARTIFACTS.caption("summary"),
+    script:
+        "../scripts/artifacts/summary.py"
+
+
 rule compare:
     # A table of ours beside the paper's printed one, cell by cell.
     input:

@@ -29,12 +29,13 @@ Written by `polyreward power{overlays}`, from {files}.
   t test decides with that probability (noncentral t)."""
 
 
-def power_page(configfiles: Sequence[str], root: Path) -> str:
+def power_page(configfiles: Sequence[str], root: Path, results: Path | None = None) -> str:
     """Return the page.
 
     Args:
         configfiles: overlays on config.yaml, of the scale that was run.
         root: the project's folder.
+        results: the scale's results folder; by default the one that its settings name.
 
     Raises:
         PolyrewardError: its results lack the claims.
@@ -42,7 +43,7 @@ def power_page(configfiles: Sequence[str], root: Path) -> str:
     settings = read_scale(configfiles, root).settings
     confidence = settings.intervals.confidence
     overlays = f" --configfile {' '.join(configfiles)}" if configfiles else ""
-    table, files = read_results(Path(settings.results), overlays)
+    table, files = read_results(results or Path(settings.results), overlays)
     rows: list[dict] = []
     reasons: list[str] = []
     claims = read_yaml(root / "workflow/claims.yaml").items()

@@ -1,0 +1,237 @@
+"""Fill the numbers of the documents from the tables of a finished run.
+
+    python docs/fill.py                  fills every marker of README.md and docs/
+    python docs/fill.py --check          ends with 1 where a page is not up to date
+    python docs/fill.py --take results   first copies the run's tables into docs/data/<scale>/
+
+A marker is an HTML comment; what stands between it and the next `<!-- end -->` is replaced. Its first word is
+value or table, then comes a file below docs/data/, then conditions, then a colon and what to show:
+
+    <!-- value mini/summary.csv name=carb_above: {count} of {of} -->...<!-- end -->
+    <!-- table mini/table1.csv rm_training=delta: Base = {base_model} | Average = {avg:.1f} -->
+    ...
+    <!-- end -->
+
+Fields are columns of a row, in Python's format. `{count:word}` writes a small number as a word, `{s:time}`
+seconds as a duration. A condition `column=value` keeps the rows that have it, `column=a,b` those with one of
+these values, and `column!=value` those without it. A table of a .md file needs no format: it is shown as
+it was rendered. Where docs/data/ has no such file yet, `not run yet` is shown. A wrong column or row is an
+error."""
+
+import argparse
+import contextlib
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+from polyreward.artifacts.sums import write_sums
+from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.ops.costs import job_costs, jobs_run
+from polyreward.ops.hardware import RAN_ON
+from polyreward.ops.power_page import power_page
+from polyreward.ops.progress import duration
+from polyreward.ops.verify import scale_of
+from polyreward.ops.workflow import dry_run_jobs
+
+ROOT = Path(__file__).parents[1]
+DATA = ROOT / "docs/data"
+MARKER = re.compile(r"<!-- (value|table) (\S+?)(?: ([^:]*?))?(?:: (.*?))? -->(.*?)<!-- end -->", re.DOTALL)
+NOT_RUN = "*not run yet*"
+WORDS = [
+    "none",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+]
+LARGEST = 300_000  # bytes of a table that is copied: figures of many points stay where they were made
+
+
+class Cell(float):
+    """A number of a table; `{x:word}` writes small ones as words, `{x:time}` seconds as a duration."""
+
+    def __format__(self, form: str) -> str:
+        """Return the number in one of these formats or Python's; an empty cell is empty."""
+        if self != self:
+            return ""
+        if form == "word":
+            return WORDS[int(self)] if self < len(WORDS) else f"{self:.0f}"
+        if form == "time":
+            return duration(self)
+        return format(float(self), form or ".10g")
+
+
+def pages() -> list[Path]:
+    """Return the pages that may hold markers."""
+    found = [path for path in sorted((ROOT / "docs").rglob("*.md")) if DATA not in path.parents]
+    return [ROOT / "README.md", *found]
+
+
+def rows_of(path: Path, conditions: str) -> list[dict]:
+    """Return the rows of a table that meet all conditions.
+
+    Raises:
+        PolyrewardError: a column is not there, or no row is left.
+    """
+    table = pd.read_csv(path, dtype=object, keep_default_na=False)
+    for condition in conditions.split():
+        column, unequal, values = re.fullmatch(r"(\w+)(!?)=(.*)", condition).groups()
+        if column not in table:
+            raise PolyrewardError(f"{path.name} has no column `{column}`; it has {', '.join(table)}")
+        found = table[column].isin(values.split(","))
+        table = table[~found if unequal else found]
+    if table.empty:
+        raise PolyrewardError(f"{path.name} has no row with {conditions}")
+    return [{name: _cell(value) for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def _cell(value: str) -> str | Cell:
+    try:
+        return Cell(value or "nan")
+    except ValueError:
+        return value
+
+
+def filled(kind: str, file: str, conditions: str | None, form: str | None, data: Path) -> str:
+    """Return what a marker shows."""
+    path = data / file
+    if not path.is_file():
+        return NOT_RUN
+    if path.suffix == ".md":
+        return "\n".join(line for line in path.read_text("utf-8").splitlines() if line.startswith("|"))
+    rows, form = rows_of(path, conditions or ""), " ".join((form or "").split())
+    try:
+        if kind == "value":
+            if len(rows) > 1:
+                raise PolyrewardError(f"{file}: {len(rows)} rows have {conditions}; a value needs one")
+            return form.format(**rows[0])
+        heads, cells = zip(*(part.split("=", 1) for part in form.split(" | ")), strict=True)
+        lines = [heads, ["---"] * len(heads), *([cell.format(**row) for cell in cells] for row in rows)]
+    except (KeyError, ValueError) as error:
+        raise PolyrewardError(f"{file}: `{form}` cannot be filled: {error}") from None
+    return "\n".join(f"| {' | '.join(cell.strip() for cell in line)} |" for line in lines)
+
+
+def page(text: str, data: Path = DATA) -> str:
+    """Return a page with all of its markers filled."""
+
+    def put(found: re.Match) -> str:
+        kind, *rest, _old = found.groups()
+        shown = filled(kind, *rest, data)
+        between = f"\n\n{shown}\n\n" if kind == "table" else shown
+        return f"{found[0].split('-->')[0]}-->{between}<!-- end -->"
+
+    return MARKER.sub(put, text)
+
+
+def take(results: Path, data: Path) -> None:
+    """Copy the tables of a finished run, its costs, machine and commit into docs/data/<scale>/."""
+    name = "mini" if results.name == "results" else results.name
+    target, overlays = data / name, scale_of(results, ROOT, [])
+    target.mkdir(parents=True, exist_ok=True)
+    for old in [*target.glob("*.csv"), *target.glob("*.md")]:
+        old.unlink()
+    tables = [path for path in sorted(results.glob("*.csv")) if path.stat().st_size <= LARGEST]
+    for path in [*tables, *(table.with_suffix(".md") for table in tables)]:
+        if path.is_file():
+            (target / path.name).write_bytes(path.read_bytes())
+    jobs = jobs_run(results / "benchmarks")
+    job_costs(jobs).to_csv(target / "costs.csv", index=False, float_format="%.1f")
+    artifact_times(jobs, overlays).to_csv(target / "times.csv", index=False, float_format="%.0f")
+    if (results / "transfer_claims.csv").is_file() and (results / "carb_claims.csv").is_file():
+        (target / "power.md").write_text(power_page(overlays, ROOT, results), encoding="utf-8")
+    heads = [path.read_text("utf-8", errors="replace")[:2000] for path in results.glob("logs/*/*.log")]
+    machines = {line for head in heads for line in re.findall(rf"^{RAN_ON}(.*)$", head, re.MULTILINE)}
+    git = ["git", "-C", str(results), "describe", "--always", "--dirty", "--abbrev=8"]
+    commit = subprocess.run(git, text=True, capture_output=True, check=True).stdout.strip()
+    facts = {
+        "commit": commit,
+        "machine": "; ".join(sorted(machines)),
+        "jobs": len(jobs),
+        "seconds": jobs["s"].sum(),
+    }
+    pd.DataFrame([facts]).to_csv(target / "run.csv", index=False, float_format="%.0f")
+    write_sums(target, [path.name for path in target.glob("*.csv")], target / "SHA256SUMS")
+    print(f"{target.relative_to(data.parents[1])}: {len(tables)} tables of commit {commit}")
+
+
+def artifact_times(jobs: pd.DataFrame, overlays: Sequence[str]) -> pd.DataFrame:
+    """Return the seconds that each artifact takes from nothing, by the jobs on the way to it.
+
+    two_cores_s is an estimate: half of the jobs' seconds, or the longest chain of jobs where that is longer.
+
+    Args:
+        jobs: those of the run, as jobs_run returns them.
+        overlays: those of its scale.
+    """
+    took = {(row.rule, row.job): row.s for row in jobs.itertuples()}
+    with contextlib.chdir(ROOT):
+        planned = [job for job in dry_run_jobs(["all"], overlays) if job.benchmark]
+    keys = {job: tuple(Path(str(job.benchmark)).with_suffix("").parts[-2:]) for job in planned}
+    maker = {str(path): job for job in planned for path in job.output}
+    before = {job: {maker[str(path)] for path in job.input if str(path) in maker} for job in planned}
+
+    @cache
+    def way(job) -> frozenset:
+        return frozenset({job}).union(*map(way, before[job]))
+
+    @cache
+    def chain(job) -> float:
+        return took[keys[job]] + max(map(chain, before[job]), default=0)
+
+    rows = []
+    for path, job in maker.items():
+        if Path(path).suffix in (".csv", ".png", ".html") and all(keys[one] in took for one in way(job)):
+            seconds = sum(took[keys[one]] for one in way(job))
+            rows.append((path.partition("/")[2], len(way(job)), seconds, max(seconds / 2, chain(job))))
+    found = pd.DataFrame(rows, columns=["artifact", "jobs", "job_seconds", "two_cores_s"])
+    return found[~found["artifact"].str.contains("/work/|^work/", regex=True)].sort_values("artifact")
+
+
+def main() -> None:
+    """Fill or check all pages."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--take", type=Path, metavar="RESULTS", help="first copy the tables of this run")
+    parser.add_argument("--check", action="store_true", help="change nothing; end with 1 where a page is old")
+    options = parser.parse_args()
+    if options.take:
+        take(options.take, DATA)
+    problems, old, missing = [], [], []
+    for path in pages():
+        text, name = path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix()
+        try:
+            new = page(text)
+        except PolyrewardError as error:
+            problems.append(f"{name}: {error}")
+            continue
+        missing += [name] * new.count(NOT_RUN)
+        if new != text:
+            old.append(name)
+            if not options.check:
+                path.write_text(new, encoding="utf-8")
+    raise_all(problems, "docs/fill.py")
+    if missing:
+        print(f"not run yet: {len(missing)} places in {', '.join(sorted(set(missing)))}")
+    if options.check and old:
+        raise PolyrewardError(f"{', '.join(old)}: not up to date; run `make docs-fill`")
+    print("\n".join(f"{name}: filled" for name in old) or "all pages are up to date")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except PolyrewardError as error:
+        sys.exit(f"polyreward: {error}")

@@ -1,0 +1,82 @@
+"""The documents' numbers come from docs/data/: markers are filled, and no page types a measurement by hand."""
+
+import re
+import sys
+
+import pytest
+from support import ROOT
+
+sys.path.insert(0, str(ROOT / "docs"))
+
+import fill  # noqa: E402
+
+from polyreward.core.errors import PolyrewardError  # noqa: E402
+from polyreward.core.files import sha256_of  # noqa: E402
+from polyreward.core.seals import read_sums  # noqa: E402
+
+TABLE = "name,count,of,low\na,2,16,-0.26\nb,14,16,\n"
+
+
+@pytest.fixture
+def data(tmp_path):
+    (tmp_path / "mini").mkdir()
+    (tmp_path / "mini/summary.csv").write_text(TABLE)
+    (tmp_path / "mini/table1.md").write_text("A caption.\n\n| x |\n|---|\n| 1 |\n")
+    return tmp_path
+
+
+def value(marker: str, data) -> str:
+    return fill.page(f"There are <!-- value {marker} -->old<!-- end -->.", data)
+
+
+@pytest.mark.parametrize(
+    ("marker", "shown"),
+    [
+        ("mini/summary.csv name=a: {count:word} of {of}", "two of 16"),
+        ("mini/summary.csv name=b: {count:word}", "14"),
+        ("mini/summary.csv name=a: {low:+.1f}", "-0.3"),
+        ("mini/summary.csv name!=a: {name} [{low:.1f}]", "b []"),
+        ("mini/summary.csv name=a: {count:time}", "2 s"),
+        ("mini/none.csv name=a: {count}", "*not run yet*"),
+    ],
+)
+def test_a_value_is_put_between_its_marks_and_filling_again_changes_nothing(data, marker, shown):
+    once = value(marker, data)
+    assert once == f"There are <!-- value {marker} -->{shown}<!-- end -->."
+    assert fill.page(once, data) == once
+
+
+def test_a_table_has_the_columns_that_its_marker_names_or_those_of_the_run(data):
+    marker = "<!-- table mini/summary.csv name=a,b: Name = {name} | Share = {count} of {of} -->"
+    rows = "| Name | Share |\n| --- | --- |\n| a | 2 of 16 |\n| b | 14 of 16 |"
+    page = fill.page(f"{marker}\nold\n<!-- end -->\n", data)
+    assert page == f"{marker}\n\n{rows}\n\n<!-- end -->\n"
+    assert fill.page(page, data) == page
+    rendered = fill.page("<!-- table mini/table1.md -->\n<!-- end -->", data)
+    assert rendered.split("\n\n")[1] == "| x |\n|---|\n| 1 |"
+
+
+@pytest.mark.parametrize(
+    ("marker", "problem"),
+    [
+        ("mini/summary.csv nme=a: {count}", "has no column `nme`; it has name, count, of, low"),
+        ("mini/summary.csv name=c: {count}", "has no row with name=c"),
+        ("mini/summary.csv of=16: {count}", "2 rows have of=16; a value needs one"),
+        ("mini/summary.csv name=a: {cnt}", "cannot be filled"),
+    ],
+)
+def test_a_wrong_marker_is_named(data, marker, problem):
+    with pytest.raises(PolyrewardError, match=re.escape(problem)):
+        value(marker, data)
+
+
+def test_all_pages_are_filled_from_what_docs_data_has():
+    old = [path.name for path in fill.pages() if fill.page(text := path.read_text("utf-8")) != text]
+    assert old == [], "run `make docs-fill`"
+
+
+@pytest.mark.parametrize("folder", sorted(path.name for path in fill.DATA.iterdir()))
+def test_each_table_of_docs_data_is_as_it_was_taken(folder):
+    sums = read_sums(fill.DATA / folder / "SHA256SUMS")
+    assert {name: sha256_of(fill.DATA / folder / name) for name in sums} == sums
+    assert {path.name for path in (fill.DATA / folder).glob("*.csv")} <= set(sums)
