@@ -6,11 +6,13 @@ from types import SimpleNamespace
 import pytest
 from support import ROOT
 
+from polyreward.config.scale import read_scale
 from polyreward.core.errors import PolyrewardError
 from polyreward.ops import cluster
 from polyreward.ops.cluster import (
     gpu_settings,
     leftovers,
+    missing_packages,
     refusals,
     sbatch_options,
     site_settings,
@@ -151,6 +153,28 @@ def test_without_a_gpu_a_local_run_says_which_rules_need_one(monkeypatch):
     monkeypatch.setattr(cluster, "cuda_devices", lambda: 1)
     assert list(start_problems("local", jobs)) == []
     assert list(start_problems("dryrun", jobs)) == []
+
+
+@pytest.mark.parametrize("scale", ["gpu", "paper"])
+def test_every_package_that_a_scale_s_trainings_need_is_named_before_the_first_job(scale, monkeypatch):
+    plan = read_scale([f"workflow/scales/{scale}.yaml"], ROOT)
+    trainings = {
+        "reward_model": plan.training(plan.settings.reward_model),
+        "dpo_policy": plan.policy_training(plan.settings.alignment.dpo),
+        "locals_grpo": plan.policy_training(plan.settings.think_as_locals.grpo),
+    }
+    monkeypatch.chdir(ROOT)
+    jobs = [job(rule, {"training": training, "launch": plan.launch}) for rule, training in trainings.items()]
+    monkeypatch.setattr(cluster, "find_spec", lambda module: None)
+    said = {line.split("the package ")[1].split(",")[0]: line for line in missing_packages(jobs)}
+    wanted = {"gpu": {"liger_kernel"}, "paper": {"liger_kernel", "bitsandbytes", "deepspeed", "vllm"}}
+    assert said.keys() == wanted[scale]
+    assert said["liger_kernel"] == (
+        "dpo_policy, locals_grpo: `liger: True` needs the package liger_kernel, which is not installed: pip"
+        " install -e '.[cuda]'"
+    )
+    monkeypatch.setattr(cluster, "find_spec", lambda module: module)
+    assert list(missing_packages(jobs)) == []
 
 
 def test_on_slurm_a_job_that_needs_a_gpu_must_ask_for_one(tools):

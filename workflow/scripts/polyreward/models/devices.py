@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import torch
 
-from polyreward.models.cuda import cuda_only
+from polyreward.models.cuda import how_to_install, needed_package
 
 VLLM = "0.31.0"  # of pyproject.toml's extra: the newest that this TRL's GRPO knows
 
@@ -26,17 +26,18 @@ def device_problems(precision: str, optimizer: str, liger: bool) -> Iterator[str
             " in bfloat16; set precision to float32, which takes twice the memory, or to auto, or use a card"
             " of capability 8.0 or more"
         )
-    for setting, asked, package in (
-        (f"optimizer: {optimizer}", cuda_only("optimizer", optimizer), "bitsandbytes"),
-        ("liger: true", liger, "liger_kernel"),
-    ):
-        if asked and not cuda:
+    for setting, said, value in (("optimizer", optimizer, optimizer), ("liger", "true", liger)):
+        package = needed_package(setting, value)
+        if package and not cuda:
             yield (
-                f"{setting} runs on a CUDA device only, and there is none; set another, or run it where there"
-                " is one"
+                f"{setting}: {said} runs on a CUDA device only, and there is none; set another, or run it"
+                " where there is one"
             )
-        elif asked and not find_spec(package):
-            yield f"{setting} needs the package {package}, which is not installed: pip install -e '.[cuda]'"
+        elif package and not find_spec(package):
+            yield (
+                f"{setting}: {said} needs the package {package}, which is not installed:"
+                f" {how_to_install(package)}"
+            )
 
 
 def vllm_problems(tensor_parallel: int, processes: int) -> Iterator[str]:

@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -12,8 +13,9 @@ from pydantic import BaseModel
 from polyreward.config.settings.messages import type_problems
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.yaml_files import read_yaml
-from polyreward.models.cuda import cuda_only
+from polyreward.models.cuda import cuda_only, how_to_install, needed_package
 from polyreward.ops.machine import cuda_devices
+from polyreward.settings.base import Section
 
 # Rules that all other tables and figures of trained reward models need
 OF_TRAINED = {"transfer_comparison", "language_comparison", "figure1", "figure2", "gate", "labelled_pairs"}
@@ -128,6 +130,22 @@ def refusals(jobs: Iterable) -> Iterator[str]:
         )
 
 
+def missing_packages(jobs: Iterable) -> Iterator[str]:
+    """Yield a problem for each package that a setting of some job needs, and that is not installed here."""
+    rules, settings = defaultdict(set), {}
+    for job in jobs:
+        for key, value in settings_of(dict(job.params.items())):
+            module = needed_package(key, value)
+            if module and not find_spec(module):
+                rules[module].add(job.rule.name)
+                settings[module] = f"{key}: {value}"
+    for module, names in rules.items():
+        yield (
+            f"{', '.join(sorted(names))}: `{settings[module]}` needs the package {module}, which is not"
+            f" installed: {how_to_install(module)}"
+        )
+
+
 def without_gpu(jobs: Iterable, why: str) -> Iterator[str]:
     """Yield a problem for each set of settings that needs a GPU, of jobs that would have none."""
     rules = defaultdict(set)
@@ -139,13 +157,22 @@ def without_gpu(jobs: Iterable, why: str) -> Iterator[str]:
         yield f"{', '.join(sorted(names))}: `{settings}` runs on a CUDA GPU only, and {why}"
 
 
-def gpu_settings(settings: dict) -> Iterator[str]:
+def gpu_settings(params: dict) -> Iterator[str]:
     """Yield those of a job's settings that only run on a CUDA GPU."""
-    for key, value in settings.items():
-        if isinstance(value, dict):
-            yield from gpu_settings(value)
-        elif cuda_only(key, value):
+    for key, value in settings_of(params):
+        if cuda_only(key, value):
             yield f"{key}: {value}"
+
+
+def settings_of(params: dict) -> Iterator[tuple[str, object]]:
+    """Yield each setting of a job with its value, those of sections and of dictionaries within them too."""
+    for key, value in params.items():
+        if isinstance(value, dict):
+            yield from settings_of(value)
+        elif isinstance(value, Section):
+            yield from settings_of(dict(value))
+        else:
+            yield key, value
 
 
 def _run(*command: str) -> subprocess.CompletedProcess:

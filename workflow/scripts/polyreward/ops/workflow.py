@@ -14,7 +14,7 @@ import psutil
 from polyreward.core.codehash import code_of, save_parsed
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.ops import machine
-from polyreward.ops.cluster import site_settings, start_problems, untrained_problems
+from polyreward.ops.cluster import missing_packages, site_settings, start_problems, untrained_problems
 
 GRACE_S = 5  # seconds between SIGTERM and SIGKILL
 
@@ -135,7 +135,9 @@ def stop_early(workflow, bases: list[str] | None = None) -> None:
     try:
         here = machine_problems(workflow, jobs) if executor == "local" else []
         untrained = untrained_problems(jobs) if bases == [] else []
-        raise_all([*start_problems(executor, jobs), *here, *untrained], "before the first job")
+        own_packages = workflow.deployment_settings.deployment_method  # jobs do not use this environment's
+        packages = [] if executor == "dryrun" or own_packages else missing_packages(jobs)
+        raise_all([*start_problems(executor, jobs), *here, *packages, *untrained], "before the first job")
     except PolyrewardError as error:
         raise WorkflowError(str(error)) from None
 
