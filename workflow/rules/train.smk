@@ -74,7 +74,7 @@ rule sft_policy:
             "supervise", lambda wc: [SETTINGS.alignment.policy], SETTINGS.alignment.sft, minutes=720
         ),
     params:
-        training=SCALE.training(SETTINGS.alignment.sft),
+        training=SCALE.policy_training(SETTINGS.alignment.sft),
         launch=SCALE.launch,
         seed=SCALE.job_seed("sft_policy"),
         checkpoints=PATHS.policy("checkpoints/sft"),
@@ -141,7 +141,7 @@ rule dpo_policy:
             "train", lambda wc: [SETTINGS.alignment.policy], SETTINGS.alignment.dpo, minutes=1440
         ),
     params:
-        training=SCALE.training(SETTINGS.alignment.dpo),
+        training=SCALE.policy_training(SETTINGS.alignment.dpo),
         launch=SCALE.launch,
         seed=lambda wc: SCALE.job_seed("dpo_policy", wc.language),
         checkpoints=PATHS.policy("checkpoints/dpo_{labeller}_{language}"),

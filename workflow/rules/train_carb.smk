@@ -22,7 +22,7 @@ rule locals_warmup:
             minutes=720,
         ),
     params:
-        training=SCALE.training(SETTINGS.think_as_locals.warmup),
+        training=SCALE.policy_training(SETTINGS.think_as_locals.warmup),
         launch=SCALE.launch,
         criteria=lambda wc: WARMUPS[wc.warmup],
         seed=SCALE.job_seed("locals_warmup"),
@@ -49,7 +49,7 @@ rule locals_grpo:
         ),
     params:
         training=lambda wc: {
-            **SCALE.training(SETTINGS.think_as_locals.grpo),
+            **SCALE.policy_training(SETTINGS.think_as_locals.grpo),
             "rewards": JUDGES.rewards(wc.run),
             "criteria": JUDGES.criteria(wc.run),
             "quote": JUDGES.quote(wc.run),
@@ -80,7 +80,7 @@ rule grpo_policy:
             "grpo", lambda wc: [CARB.grpo_models(wc.scorer)], SETTINGS.carb.grpo, minutes=1440
         ),
     params:
-        training=SCALE.training(SETTINGS.carb.grpo),
+        training=SCALE.policy_training(SETTINGS.carb.grpo),
         reward=lambda wc: {
             "entry": CARB.entry(wc.scorer),
             "scoring": SCALE.scoring,

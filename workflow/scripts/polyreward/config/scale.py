@@ -113,11 +113,13 @@ class Scale:
 
         They go to a job in a dictionary, since Snakemake compares no other objects with those of the last
         run."""
-        return {
-            "settings": section,
-            "precision": self.settings.precision,
-            "liger": self.settings.devices.liger,
-        }
+        return {"settings": section, "precision": self.settings.precision}
+
+    def policy_training(self, section: Section | None) -> dict:
+        """Return the same for a training of a language model, which Liger's kernels may run.
+
+        A reward model's trainer takes none: Liger's fused loss needs a vocabulary head."""
+        return {**self.training(section), "liger": self.settings.devices.liger}
 
     def base_folder(self, base: str) -> str:
         """Return the folder of a model of models.yaml: where it was fetched, or made with random weights."""

@@ -70,7 +70,10 @@ class Devices(Section):
         ),
     )
     liger: bool = Field(
-        default=False, description="Trainings use the kernels of liger-kernel; CUDA only (paper: true)."
+        default=False,
+        description=(
+            "Trainings of language models use the kernels of liger-kernel; CUDA only (paper: true, for DPO)."
+        ),
     )
     serve: Serve | None = Field(
         default=None,
@@ -288,8 +291,8 @@ class Settings(Section):
     probe_pairs: Count | None = Field(
         default=None,
         description=(
-            "Train pairs of each language, chosen by hash, that the probe baseline is fitted on; null for"
-            " all."
+            "Train pairs of each language, chosen by hash, that the probe and TF-IDF baselines are fitted on;"
+            " null for all."
         ),
     )
     intervals: Intervals = Field(description="Confidence intervals.")

@@ -87,7 +87,7 @@ def trainer_arguments(
     }
 
 
-def recorded(settings: Section, precision: str, liger: bool) -> dict:
+def recorded(settings: Section, precision: str, liger: bool = False) -> dict:
     """Return the settings of a training as its record and its checkpoints hold them."""
     return {**settings.model_dump(), "precision": precision, "liger": liger}
 

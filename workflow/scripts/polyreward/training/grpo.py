@@ -82,7 +82,7 @@ def train_by_grpo(
     examples: `prompt`, messages, and columns that rewards read. together: so many neighbours that are kept or
     left out as one. rewarder_of: from the tokenizer. checkpoints: a folder that outlives a killed run; an
     equal run resumes from its last one and removes it when done. too_few: what to do where fewer are left
-    than one update takes, which is a PolyrewardError. precision, liger: as in train_reward_model. rewarding:
+    than one update takes, which is a PolyrewardError. precision, liger: as in trainer_arguments. rewarding:
     how rewards are given, for the record and the name of checkpoints."""
     precision = dtype_of(precision)
     record, groups = {**recorded(settings, precision, liger), **(rewarding or {})}, groups_of_update(settings)

@@ -71,7 +71,7 @@ def train_sft(
     """Fine-tune a base on the chosen answers of preference rows, so that it answers at all.
 
     checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it
-    when done. precision, liger: as in train_reward_model."""
+    when done. precision, liger: as in trainer_arguments."""
     precision = dtype_of(precision)
     record = recorded(settings, precision, liger)
     model, tokenizer = load_policy(base_folder)

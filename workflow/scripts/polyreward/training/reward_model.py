@@ -74,16 +74,15 @@ def train_reward_model(
     out_folder: str | Path,
     label: str,
     precision: str = "float32",
-    liger: bool = False,
 ) -> None:
     """Train a reward model of a base on preference rows and save it merged, with `training.json` next to it.
 
     Processes that train together all call it; the main one saves. checkpoints: a folder that outlives a
-    killed run; an equal run resumes from its last one and removes it when done. precision, liger: as in
+    killed run; an equal run resumes from its last one and removes it when done. precision: as in
     trainer_arguments; "auto" is what this machine takes. Raises PolyrewardError where no pair is left to
     train on."""
     precision = dtype_of(precision)
-    record = recorded(settings, precision, liger)
+    record = recorded(settings, precision)
     model, tokenizer = new_reward_model(base_folder, seed)
     dataset, counts = tokenized_requests(rows, tokenizer, settings.max_length)
     logger.info("%s: %s", label, counts)
@@ -94,7 +93,7 @@ def train_reward_model(
     kept = checkpoint_arguments(checkpoints, base_folder, record, seed, dataset)
     trainer = RewardTrainer(
         model=model,
-        args=_reward_config(settings, kept, trainer_arguments(settings, seed, label, precision, liger)),
+        args=_reward_config(settings, kept, trainer_arguments(settings, seed, label, precision)),
         train_dataset=dataset,
         data_collator=PairsOfRequests(tokenizer.pad_token_id),
         processing_class=tokenizer,
