@@ -16,6 +16,8 @@ from polyreward.core.files import read_jsonl
 from polyreward.core.logs import progress
 from polyreward.core.naming import ModelName
 from polyreward.core.seals import METADATA, intact, sealed_file
+from polyreward.models.devices import device
+from polyreward.models.precision import torch_dtype
 from polyreward.ops.jobs import run
 
 
@@ -28,6 +30,7 @@ def parallel_states(
     label: str,
     top_layers: int = 0,
     known: dict | None = None,
+    precision: str = "float32",
 ) -> np.ndarray:
     """Return the state of each text's last token (languages, passages, d_model) under a model, in fp32.
 
@@ -36,9 +39,11 @@ def parallel_states(
             left.
         top_layers: those that differ between a base and its reward models, 0 where all do.
         known: what the layers below made of the texts, shared by models of one base; the first fills it.
+        precision: what the model computes in.
     """
     tokenizer = AutoTokenizer.from_pretrained(intact(folder))
-    model = multiply_by_onednn(AutoModel.from_pretrained(folder, dtype=torch.float32).eval())
+    model = AutoModel.from_pretrained(folder, dtype=torch_dtype(precision)).to(device())
+    model = multiply_by_onednn(model.eval())
     groups = [[tokenizer(text)["input_ids"][-max_length:] for text in of_language] for of_language in texts]
     frozen = FrozenLayers(model, frozen_count(model, top_layers) if top_layers else 0, known)
     if frozen.count:
@@ -48,7 +53,7 @@ def parallel_states(
     with progress(label, found.shape[0] * found.shape[1]) as report:
         read = last_states(model, groups, tokenizer.pad_token_id, token_budget, share=False, report=report)
         for language, passage, states in read:
-            found[language, passage] = states[-1].cpu().numpy()
+            found[language, passage] = states[-1].float().cpu().numpy()
     return found
 
 
@@ -60,7 +65,9 @@ def main(snakemake):
     folders |= {ModelName.parse(Path(path).name).language: path for path in inputs.models}
     known: dict = {}  # what the layers that all these models share make of the texts
     states = {
-        name: parallel_states(folder, texts, *params.limits, folder, params.top_layers, known)
+        name: parallel_states(
+            folder, texts, *params.limits, folder, params.top_layers, known, params.precision
+        )
         for name, folder in folders.items()
     }
     with sealed_file(snakemake.output[0]) as temporary:

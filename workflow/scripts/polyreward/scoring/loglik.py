@@ -112,7 +112,7 @@ def _logprobs(
     wanted = torch.zeros(tokens.shape, device=states.device)
     first = 0
     for part in parts:
-        logits = capped(lm.model, part(states))
+        logits = capped(lm.model, part(states.to(part.weight.device))).to(states.device)
         total = torch.logaddexp(total, logits.logsumexp(dim=-1))
         places, size = tokens - first, logits.shape[1]
         wanted = torch.where(
@@ -170,7 +170,8 @@ def causal_lm(model: torch.nn.Module, tokenizer, max_length: int, token_budget: 
         decoder(**inputs, use_cache=False).last_hidden_state[0],
         model(**inputs).logits[0].float(),
     )
-    plain = torch.allclose(capped(model, head(states)), logits, atol=1e-2, rtol=1e-2)
+    # Of a model over several cards the last states are on another one than its logits.
+    plain = torch.allclose(capped(model, head(states)).to(logits.device), logits, atol=1e-2, rtol=1e-2)
     share = plain and can_share(decoder)
     return CausalLM(model, tokenizer, max_length, token_budget, share, plain)
 
