@@ -138,7 +138,6 @@ BAD = {
     "four rejected": ({"rejected": ["Ei.", "Eis.", "Reis.", "Mais."]}, "`rejected` has 4 texts; write a list of 3 texts"),
     "rejected numbers": ({"rejected": [1, 2, 3]}, "`rejected` is no text; write a list of 3 texts"),
     "twice the same": ({"rejected": ["Reis.", "Mais.", "reis. "]}, "two of its answers are the same text; change one"),
-    "another script": ({"language": "ko"}, "0% of its letters are in the script of Korean (Kore); correct its language"),
 }  # fmt: skip
 
 
@@ -154,6 +153,21 @@ def test_a_bad_item_is_named_with_what_is_wrong(write, write_as, name):
 def test_foreign_words_and_one_answer_in_another_language_are_no_other_script(write):
     mixed = row("ko", number=9, rejected=["김치 kimchi.", "Bread.", "옥수수와 콩과 쌀입니다."])
     assert len(carb_items.read_item_files([write(as_json([*every_cell(), mixed]))], EXPECTED)) == 5
+
+
+def test_items_in_another_script_stay_and_are_counted(write, capsys):
+    idioms = [{**row("de", number=n), "language": "ko"} for n in (8, 9)]
+    assert len(carb_items.read_item_files([write(as_json([*every_cell(), *idioms]))], EXPECTED)) == 6
+    said = "2 of 4 items of Korean have less than 50% of their letters in its script (Kore); they stay"
+    assert said in capsys.readouterr().err
+
+
+def test_a_culture_that_is_wholly_in_another_script_is_refused(write):
+    german = [one for one in every_cell() if one["language"] == "de"]
+    as_korean = [{**one, "language": "ko"} for one in german]
+    assert problems_of(write(as_json([*german, *as_korean]))) == [
+        "2 of 2 items of Korean have less than 50% of their letters in its script (Kore); correct their language"
+    ]
 
 
 def test_all_problems_are_listed_at_once(write):

@@ -20,6 +20,7 @@ from polyreward.carb.items.filters import (
 from polyreward.carb.items.selection import finished_items, item_problems, split_topics
 from polyreward.core.errors import nearest, raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.core.logs import announce
 from polyreward.core.tables import read_sealed, write_table
 from polyreward.core.writing import script_share
 from polyreward.ops.jobs import run
@@ -187,6 +188,7 @@ def read_item_files(paths: Iterable[str | Path], expected: Expected) -> list[dic
         for domain in expected.domains
         if (culture, domain) not in cells
     ]
+    problems += script_problems(items, expected)
     raise_all(problems, "carb.item_files", PROBLEMS)
     return items
 
@@ -225,14 +227,24 @@ def row_problems(row: Mapping, expected: Expected) -> Iterator[str]:
             yield f"`{key}` holds messages as text (pandas writes CSV so); write plain text"
     if any_alike([*texts["chosen"], *texts["rejected"]]):
         yield "two of its answers are the same text; change one, or drop the item"
-    if culture:
-        script, name = expected.scripts[culture], expected.names[culture]
-        share = script_share(" ".join(chain(*texts.values())), script)
-        if share < LEAST_SHARE:
-            yield (
-                f"{share:.0%} of its letters are in the script of {name} ({script}); correct its language, or"
-                " drop the item"
-            )
+
+
+def script_problems(items: Sequence[dict], expected: Expected) -> Iterator[str]:
+    """Yield a problem for each culture whose items are all in another script; of some the terminal has their
+    number.
+
+    An item about an idiom may hold mostly English, as some of the authors' own do."""
+    odd, all_items = Counter(), Counter(item["culture"] for item in items)
+    for item in items:
+        texts = [item["prompt"], *(answer["text"] for answer in (item["chosen"], *item["answers"]))]
+        odd[item["culture"]] += script_share(" ".join(texts), expected.scripts[item["culture"]]) < LEAST_SHARE
+    for culture, count in (+odd).items():
+        said = f"{count} of {all_items[culture]} items of {expected.names[culture]}"
+        letters = f"less than {LEAST_SHARE:.0%} of their letters in its script ({expected.scripts[culture]})"
+        if count == all_items[culture]:
+            yield f"{said} have {letters}; correct their language"
+        else:
+            announce(f"carb.item_files: {said} have {letters}; they stay")
 
 
 def own_item(row: Mapping, culture: str, domain: str) -> dict:
