@@ -407,6 +407,15 @@ def test_an_empty_reference_answer_is_named():
         answered([{"id": "i9", "prompt": " "}], Echo(), "references")
 
 
+def test_a_few_empty_reference_answers_are_left_out_with_what_was_answered_to_them(capsys):
+    rows = [{"id": f"i{n}", "prompt": " " if n == 7 else "Why?"} for n in range(100)]
+    references = answered(rows, Echo(), "references")
+    assert [row["id"] for row in references] == [f"i{n}" for n in range(100) if n != 7]
+    assert "1 of 100 instructions are left out" in capsys.readouterr().err
+    answers = [{"policy": "sft", "run": 1, "id": f"i{n}", "response": "Because"} for n in (6, 7)]
+    assert list(judgements(answers, references, ByText(len), "en")["id"]) == ["i6"]
+
+
 class Echo:
     """A model that repeats its prompt in capitals."""
 

@@ -4,28 +4,32 @@ from collections.abc import Sequence
 
 from polyreward.core.errors import raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
+from polyreward.core.logs import announce
 from polyreward.ops.jobs import run
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.generative import Backend
+
+EMPTY_SHARE = 0.02  # of a model's replies, that may be empty
 
 
 def answered(instructions: Sequence[dict], model: Backend, job: str) -> list[dict]:
     """Return the instructions with a model's reply to each as its reference.
 
+    One whose reply is empty, as those are that a server cut or kept back, is left out.
+
     Raises:
-        PolyrewardError: the model's reply to some instructions is empty; it names them all.
+        PolyrewardError: more than EMPTY_SHARE of the replies are empty; it names them all.
     """
     replies = model.replies([[{"role": "user", "content": row["prompt"]}] for row in instructions], job)
     found = [{**row, "reference": reply.strip()} for row, reply in zip(instructions, replies, strict=True)]
-    raise_all(
-        (
-            f"`{row['id']}`: an empty reply; ask another model (alignment.reference)"
-            for row in found
-            if not row["reference"]
-        ),
-        job,
-    )
-    return found
+    empty = [row["id"] for row in found if not row["reference"]]
+    if len(empty) > EMPTY_SHARE * len(found):
+        raise_all(
+            (f"`{name}`: an empty reply; ask another model (alignment.reference)" for name in empty), job
+        )
+    if empty:
+        announce(f"{job}: {len(empty)} of {len(found)} instructions are left out, as their reply is empty")
+    return [row for row in found if row["reference"]]
 
 
 def main(snakemake):
