@@ -122,20 +122,33 @@ rule text_baseline_scores:
         train="<translated>/train/{language}.jsonl",
         rows="<translated>/{benchmark}/{language}.jsonl",
     output:
-        length="<scores>/{benchmark}/length/{language}.parquet",
-        answer="<scores>/{benchmark}/tfidf-answer/{language}.parquet",
-        prompt_answer="<scores>/{benchmark}/tfidf-prompt-answer/{language}.parquet",
+        "<scores>/{benchmark}/tfidf-answer/{language}.parquet",
+        "<scores>/{benchmark}/tfidf-prompt-answer/{language}.parquet",
     wildcard_constraints:
         benchmark=one_of([*KNOWN.benchmarks, *SETTINGS.own_benchmarks]),
     conda:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_tables(mb=16_000, minutes=60),
+        **RESOURCES.for_tfidf(SETTINGS.probe_pairs, minutes=60),
     params:
+        pairs=SETTINGS.probe_pairs,
         seed=SCALE.job_seed("text_baseline_scores"),
     script:
         "../scripts/score/text_baseline_scores.py"
+
+
+use rule text_baseline_scores as length_scores with:
+    # By itself, since the gate and the claims wait for it and for no TF-IDF.
+    input:
+        rows="<translated>/{benchmark}/{language}.jsonl",
+    output:
+        "<scores>/{benchmark}/length/{language}.parquet",
+    resources:
+        **RESOURCES.for_tables(mb=2_000, minutes=30),
+    params:
+        pairs=None,
+        seed=None,
 
 
 rule base_loglik_scores:
@@ -213,6 +226,7 @@ rule passage_states:
         languages=SCALE.languages,
         limits=[SETTINGS.scoring.max_length, SETTINGS.scoring.token_budget],
         top_layers=SCALE.frozen_layers,
+        precision=SETTINGS.precision,
     script:
         "../scripts/score/passage_states.py"
 

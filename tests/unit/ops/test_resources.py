@@ -126,3 +126,9 @@ def test_on_a_cluster_a_job_asks_for_its_partition_minutes_and_memory(tmp_path):
     tables = cluster.for_tables(mb=1000, minutes=30)
     assert tables["mem_mb"](None, 1) == 1000 and tables["mem_mb"](None, 2) == 1500
     assert resources().for_tables(mb=1000, minutes=30) == {}
+
+
+def test_a_job_that_fits_tfidf_asks_for_the_memory_of_its_pairs_here_and_on_a_cluster():
+    assert resources().for_tfidf(None, minutes=1) == {"mem_mb": TABLE_MB}
+    assert resources().for_tfidf(10_000, minutes=1) == {"mem_mb": TABLE_MB + 6500}
+    assert resources(site=SITE).for_tfidf(10_000, minutes=1)["mem_mb"](None, 1) == TABLE_MB + 6500

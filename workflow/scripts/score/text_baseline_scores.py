@@ -1,5 +1,6 @@
-"""Score one benchmark and language by length and by TF-IDF."""
+"""Score one benchmark and language by length, or by TF-IDF."""
 
+from polyreward.core.draws import drawn
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import score_file
 from polyreward.ops.jobs import run
@@ -8,14 +9,15 @@ from polyreward.scoring.pairs import write_row_scores
 
 
 def main(snakemake):
-    train, seed = read_jsonl(snakemake.input.train), snakemake.params.seed
-    scorers = {
-        "length": length_baseline(),
-        "tfidf-answer": tfidf_baseline(train, False, seed),
-        "tfidf-prompt-answer": tfidf_baseline(train, True, seed),
-    }
+    params, inputs = snakemake.params, snakemake.input
     for output in snakemake.output:
-        write_row_scores(scorers[score_file(output)["scorer"]], [snakemake.input.rows], [output])
+        name = score_file(output)["scorer"]
+        if name == "length":
+            scorer = length_baseline()
+        else:
+            train = drawn(read_jsonl(inputs.train), [], params.pairs, params.seed, "tfidf")
+            scorer = tfidf_baseline(train, name == "tfidf-prompt-answer", params.seed)
+        write_row_scores(scorer, [inputs.rows], [output])
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ FULL_TRAINING_MB, FULL_TRAINING_8BIT_MB = 12e3, 6e3
 # Of the machine's memory where the model computes on a GPU: CUDA's libraries. An estimate.
 CUDA_PROGRAM = 4000
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+# Of a pair of 4 kB of text: peaks were 160 times the text
+TFIDF_MB = 0.65
 UNKNOWN_B = 0.3  # billions of parameters of a model of unknown size: that of mini's
 
 
@@ -144,6 +146,11 @@ class JobResources:
             here = {"gpu": lambda wildcards: job.gpus(wildcards) if self.runs_here() else 0}
             return {"mem_mb": job} | (here if job.gpu else {})
         return {"mem_mb": job} | cluster_request(self.site, minutes, gpus=job.gpus if job.gpu else 0)
+
+    def for_tfidf(self, pairs: int | None, *, minutes: int) -> dict[str, Callable | int | str]:
+        """Return the same of a job that fits TF-IDF on so many pairs; None for the few of scale mini."""
+        mb = TABLE_MB + math.ceil(TFIDF_MB * (pairs or 0))
+        return self.for_tables(mb=mb, minutes=minutes) or {"mem_mb": mb}
 
     def for_tables(self, *, mb: int, minutes: int) -> dict[str, Callable | int | str]:
         """Return the same of a job that holds no model, and needs more on a cluster than the profile's
