@@ -1,4 +1,4 @@
-"""What claims come to for what cannot know, and that they hold only beyond that."""
+"""The value of claims for an uninformed scorer, and that they hold only beyond it."""
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ PRINTED = {
         )
     ),
 }
-WITHIN = "Beyond the bound, but not beyond its null: what cannot know comes to as much."
+WITHIN = "Beyond the bound, but not beyond its null, the value for an uninformed scorer."
 
 
 def row(name, made_up):

@@ -14,7 +14,7 @@ ENTRIES = {
         "number": "Figure 1",
         "target": "one.png",
         "published": None,
-        "caption": "At {confidence}.",
+        "caption": "At {confidence}. {check}",
     },
     "per_language": {
         "tables": {"table3": "en", "table7": "zh"},
@@ -37,6 +37,7 @@ def registry():
         ),
         languages=["en", "es"],
         confidence="95%",
+        check="A check.",
     )
     return Registry(scale, by_language(ENTRIES, NAMES), lambda path, **flags: (path, flags))
 
@@ -86,16 +87,19 @@ def test_only_tables_of_the_scale_s_languages_are_made(registry):
 
 def test_captions_say_the_level_of_the_intervals(registry):
     assert registry.caption("table3") == "On the English benchmark, 95%."
+    assert registry.caption("one") == "At 95%. A check."
     assert registry.caption("benchmark_mine").startswith(
         "Accuracy (%) of every scorer on mine (de), on each subset and "
     )
-    assert "with 95% Wilson intervals over items. Chosen must beat" in registry.caption("benchmark_mine")
+    assert "with 95% Wilson intervals over items. The chosen answer must" in registry.caption(
+        "benchmark_mine"
+    )
 
 
 def test_an_own_benchmark_s_caption_says_what_it_holds(registry):
     registry.scale.settings.own_benchmarks["mine"].about = "Pairs of {mine}."
     assert (
-        "intervals over items. Pairs of {mine}. Chosen must beat every rejected answer"
+        "intervals over items. Pairs of {mine}. The chosen answer must score above every rejected one"
         in registry.caption("benchmark_mine")
     )
     assert registry.entry("benchmark_mine")["rule"] == "own_benchmark_table"

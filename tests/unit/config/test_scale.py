@@ -268,3 +268,24 @@ def test_tables_have_the_off_the_shelf_rows_that_are_named(config):
     assert list(scale.ready_made_pretraining) == ["unused", "my-rm"]
     assert scale.language_table_rows()[:2] == ["my-rm", "a_en"]
     assert {"judge", "unused"} <= set(scale.main_reward_models())  # all are scored, for CARB
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ({"source": {"kind": "random"}}, "Random models: the numbers mean nothing."),
+        (
+            {"source": {"kind": "hub"}, "parameters_b": 0.268},
+            "An instrument check on bases of at most 268 million parameters, not a replication.",
+        ),
+        (
+            {"source": {"kind": "hub"}, "parameters_b": 1.5},
+            "An instrument check on bases of at most 1.5 billion parameters, not a replication.",
+        ),
+        ({"source": {"kind": "hub"}, "parameters_b": 3.2}, ""),
+        ({"source": {"kind": "path"}}, ""),
+    ],
+)
+def test_captions_say_how_small_the_bases_are(config, entry, sentence):
+    known = dataclasses.replace(KNOWN, models=dict.fromkeys(("a", "b"), entry))
+    assert Scale(settings_with(config), known).check == sentence

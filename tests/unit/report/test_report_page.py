@@ -126,7 +126,7 @@ def test_what_is_there_is_shown_and_the_rest_is_listed(results):
 def test_figures_are_inside_with_words_in_their_place(results):
     pictures = Page(page_of(results)).pictures
     assert all(source.startswith("data:image/png;base64,") for source in pictures.values())
-    (alt,) = [alt for alt in pictures if alt.startswith("Figure 1 of this run. Last hidden states")]
+    (alt,) = [alt for alt in pictures if alt.startswith("Figure 1 of this run. How alike")]
     assert alt.endswith("Its numbers are in figure1.csv.")
 
 

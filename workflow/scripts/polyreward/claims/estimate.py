@@ -9,9 +9,9 @@ LENGTH = "length"  # the baseline that counts characters
 FEWEST_TRAININGS = 3  # of each model, below which an interval knows too little of how trainings vary
 # {kind of null: how it is found, in words}
 NULLS = {
-    "symmetry": "symmetry: what is compared could change places",
+    "symmetry": "symmetry: the compared groups could be exchanged",
     LENGTH: "length: a scorer that counts characters",
-    "permutation": "permutation: values dealt out anew",
+    "permutation": "permutation: permuted values",
 }
 
 

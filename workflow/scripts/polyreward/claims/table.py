@@ -205,7 +205,7 @@ def _decided(
     p = float(np.maximum(p, p_beyond(difference, rule)))
     if said != HOLDS or holds_beyond(difference, rule, confidence):
         return said, p, ""
-    return UNDECIDED, p, "Beyond the bound, but not beyond its null: what cannot know comes to as much."
+    return UNDECIDED, p, "Beyond the bound, but not beyond its null, the value for an uninformed scorer."
 
 
 def _of_several(contrasts: Contrasts, rule: Rule) -> str:

@@ -166,7 +166,7 @@ def correlation_with_preservation(evidence: Evidence) -> Estimate:
     bases = np.repeat(setting.bases, len(trainings))
     permuted = permuted_by_base(near.ravel(), bases, evidence.seed, "claims", "preservation")
     decides = len(near) >= FEWEST_BASES
-    few = f"Fewer than {FEWEST_BASES} bases decide nothing: reward models of a base or of a language are kin."
+    few = f"Fewer than {FEWEST_BASES} bases decide nothing, as reward models of one base are alike."
     return Estimate(
         from_correlations([np.corrcoef(near.ravel(), right.ravel())[0, 1]], near.size - len(near) + 1),
         near.size,

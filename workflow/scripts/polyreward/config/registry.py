@@ -10,7 +10,7 @@ from polyreward.config.scale import Scale
 from polyreward.core.errors import PolyrewardError
 
 # What an artifact stands under in the report: {paper of the registry: category}
-CATEGORIES = {"transfer": "Transfer paper", "carb": "CARB paper", "polyreward": "Beside the papers"}
+CATEGORIES = {"transfer": "Transfer paper", "carb": "CARB paper", "polyreward": "Not in the papers"}
 OURS = "polyreward"  # the paper of what is in none
 OWN_RULE = "own_benchmark_table"
 OWN = "benchmark_"  # before the name of a benchmark of the user's own
@@ -82,16 +82,17 @@ class Registry:
                 f"Accuracy (%) of every scorer on {own} ({facts.language}), on each subset and on all"
                 " items, with {confidence} Wilson intervals over items. "
                 + about.replace("{", "{{").replace("}", "}}")
-                + "Chosen must beat every rejected answer; a tie is half right of a baseline and of a judge"
-                " that writes its verdict, else wrong. Chance: of a scorer that does not read. Truncated:"
-                " share of conversations cut to the scorer's window. Within noise: items whose margin is no"
-                " larger than what batching may move."
+                + "The chosen answer must score above every rejected one. A tie is half right for a baseline"
+                " and for a judge that writes its verdict, and wrong for all others. Chance: accuracy of a"
+                " random choice. Truncated: share of conversations cut to the scorer's window. Within noise:"
+                " items whose margin is no larger than what batching may move."
             ),
         }
 
     def caption(self, artifact: str) -> str:
-        """Return an artifact's caption, with the level of its intervals."""
-        return self.entry(artifact)["caption"].format(confidence=self.scale.confidence)
+        """Return an artifact's caption, filled in."""
+        caption = self.entry(artifact)["caption"]
+        return caption.format(confidence=self.scale.confidence, check=self.scale.check).strip()
 
     def shown(self, file: str, artifact: str, kind: str):
         """Return an output file that the report shows under its artifact's number; the rule's params hold the

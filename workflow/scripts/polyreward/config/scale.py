@@ -16,6 +16,8 @@ from polyreward.settings.base import Section
 from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import as_entry
 
+PAPERS_B = 3  # billions of parameters of the transfer paper's bases
+
 
 def languages_read(entry: dict, languages: Sequence[str], cultures: Sequence[str]) -> dict:
     """Return a dataset's catalog entry: of pairs in several languages only a scale's, of questions only
@@ -89,6 +91,18 @@ class Scale:
     def confidence(self) -> str:
         """The level of intervals in words: "95%"."""
         return f"{100 * self.settings.intervals.confidence:g}%"
+
+    @cached_property
+    def check(self) -> str:
+        """A sentence for captions where the bases are smaller than the papers'; else empty."""
+        entries = [self.known.models[base] for base in self.settings.bases]
+        if any(entry["source"]["kind"] == "random" for entry in entries):
+            return "Random models: the numbers mean nothing."
+        largest = max((entry.get("parameters_b", 0) for entry in entries), default=0)
+        if not 0 < largest < PAPERS_B:
+            return ""
+        size = f"{largest:g} billion" if largest >= 1 else f"{1000 * largest:.0f} million"
+        return f"An instrument check on bases of at most {size} parameters, not a replication."
 
     @cached_property
     def launch(self) -> dict | None:
