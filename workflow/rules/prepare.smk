@@ -44,7 +44,7 @@ rule judge_pool:
         filters=SETTINGS.pool.filters,
         share=SCALE.share("pool"),
         categories=SCALE.categories(SETTINGS.benchmarks.main),
-        kinds=SCALE.kinds(SETTINGS.benchmarks.main),
+        kinds=SCALE.judge_kinds,
         kinds_per_request=SETTINGS.kinds_per_request,
         seed=SETTINGS.seed,
     script:

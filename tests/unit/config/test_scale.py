@@ -93,6 +93,13 @@ def test_the_twins_are_scored_in_fewer_languages(scale, model, benchmark, langua
     assert scale.languages_scored(model, benchmark) == languages
 
 
+def test_a_judge_is_trained_on_the_kinds_of_the_main_benchmark_and_on_unseen_ones(scale):
+    main, unseen = (scale.kinds(getattr(scale.settings.benchmarks, use)) for use in ("main", "unseen_kinds"))
+    kinds = scale.judge_kinds
+    assert kinds["chat"] == [*main["chat"], *unseen["chat"]]
+    assert kinds["comply"] == [*main["comply"], *unseen["safety"]]  # a subset of safety with a mix of its own
+
+
 def test_catalogued_reward_models_see_the_main_benchmark_alone(scale):
     assert scale.reward_models("bench", "ko")[:2] == ["my-rm", "judge"]
     assert scale.reward_models("pairs", "ko") == ["my-rm", "a_en", "a_ko", "b_en", "b_ko"]

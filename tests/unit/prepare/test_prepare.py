@@ -2,12 +2,14 @@
 
 import random
 from collections import Counter
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 from support import script
 
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.prepare.pool import COUNT_COLUMNS, Share, prepared_pool, row_problems
 
 prepared_benchmark = script("prepare/evaluation_set").prepared_benchmark
@@ -286,3 +288,34 @@ def test_a_pool_of_bad_rows_is_counted_and_empty():
     record = counts([row(1, chosen="")])
     assert (record["raw"], record["valid"], record["train"], record["dev"]) == (1, 0, 0, 0)
     assert pd.isna(record["evaluation"])
+
+
+def judge_pool(folder, pool_rows, train, share=None):
+    files = {"pool": pool_rows, "evaluation": [row("e", template="t1")], "train": train}
+    for name, rows in files.items():
+        write_jsonl(rows, folder / f"{name}.jsonl")
+    inputs = SimpleNamespace(
+        pool=[folder / "pool.jsonl"],
+        evaluation=[folder / "evaluation.jsonl"],
+        train=folder / "train.jsonl",
+        stock=[],
+    )
+    params = SimpleNamespace(
+        categories=CATEGORIES, max_pairs={}, share={"templates": share, "rows": 1}, seed=1, filters=["distinct", "unseen"],
+        kinds={}, kinds_per_request=None,
+    )  # fmt: skip
+    script("prepare/judge_pool").main(
+        SimpleNamespace(input=inputs, output=[folder / "judge.jsonl"], params=params)
+    )
+    return [one["template"] for one in read_jsonl(folder / "judge.jsonl")]
+
+
+def test_a_judge_is_trained_on_templates_that_no_other_reward_model_and_no_benchmark_has(tmp_path):
+    rows = [row(n) for n in range(6)]
+    assert judge_pool(tmp_path, rows, train=[row(0), row(3)]) == ["t2", "t4", "t5"]  # t1 is in the benchmark
+    assert len(judge_pool(tmp_path, rows, train=[row(0), row(3)], share=2)) == 2
+
+
+def test_a_pool_without_a_template_for_the_judge_says_what_to_do(tmp_path):
+    with pytest.raises(PolyrewardError, match="name a judge"):
+        judge_pool(tmp_path, [row(0), row(1)], train=[row(0)])

@@ -335,6 +335,18 @@ class Scale:
         """Return {subset or section: kinds of rejected answers} of a benchmark, as prepare.kinds has them."""
         return self.known.benchmarks[benchmark].get("kinds", {})
 
+    @property
+    def judge_kinds(self) -> dict[str, list[str]]:
+        """The kinds of rejected answers that a judge is trained on: also those that no other training sees,
+        since a policy may repeat itself, be cut, or answer in another language."""
+        main, unseen = (self.settings.benchmarks.main, self.settings.benchmarks.unseen_kinds)
+        more = self.kinds(unseen) if unseen else {}
+        categories = self.categories(main)
+        return {
+            group: [*kinds, *more.get(group, more.get(categories.get(group, ""), []))]
+            for group, kinds in self.kinds(main).items()
+        }
+
     def stock(self, benchmark: str) -> list[str]:
         """Return the file of stock sentences that a benchmark's kinds use, if there is one."""
         return [path for path in [self.known.benchmarks[benchmark].get("stock")] if path]
