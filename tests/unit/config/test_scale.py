@@ -5,9 +5,10 @@ import dataclasses
 
 import pytest
 from settings_data import LM, settings_with
+from support import ROOT
 
 from polyreward.config.inputs import claims_of, notebook_settings, stacked_tables, transfer_notebook
-from polyreward.config.scale import Scale
+from polyreward.config.scale import Scale, read_scale
 from polyreward.config.settings import Known
 from polyreward.config.translation import Engine, engine_of, quality_rows
 
@@ -93,7 +94,8 @@ def test_the_twins_are_scored_in_fewer_languages(scale, model, benchmark, langua
     assert scale.languages_scored(model, benchmark) == languages
 
 
-def test_a_judge_is_trained_on_the_kinds_of_the_main_benchmark_and_on_unseen_ones(scale):
+def test_a_judge_is_trained_on_the_kinds_of_the_main_benchmark_and_on_unseen_ones():
+    scale = read_scale([], ROOT)
     main, unseen = (scale.kinds(getattr(scale.settings.benchmarks, use)) for use in ("main", "unseen_kinds"))
     kinds = scale.judge_kinds
     assert kinds["chat"] == [*main["chat"], *unseen["chat"]]
@@ -153,7 +155,7 @@ def test_languages_are_grouped_by_script_and_no_group_is_empty(scale):
 
 def test_a_training_gets_its_section_and_what_all_models_share(scale):
     section = scale.settings.alignment.dpo
-    assert scale.training(section) == {"settings": section, "precision": "float32", "liger": False}
+    assert scale.training(section) == {"settings": section, "precision": "float32"}
 
 
 @pytest.mark.parametrize(
