@@ -149,7 +149,11 @@ show(
 
 # %%
 show(
-    draw_figure3(pd.read_csv(paths.artifact("figure3.csv")), percent(interval.confidence)),
+    draw_figure3(
+        pd.read_csv(paths.artifact("figure3.csv")),
+        pd.read_csv(paths.artifact("figure3_judge.csv")),
+        percent(interval.confidence),
+    ),
     "Figure 3, redrawn from figure3.csv",
 )
 

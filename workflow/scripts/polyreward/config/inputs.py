@@ -30,7 +30,14 @@ def stacked_tables(scale: Scale) -> dict[str, list[str]]:
 def transfer_notebook(scale: Scale) -> list[str]:
     """Return the files that the transfer paper's notebook reads: artifacts, and the pairs and scores behind
     Table 1."""
-    artifacts = ["table1.csv", "figure1.csv", "figure2.csv", "figure2_ks.csv", "figure3.csv"]
+    artifacts = [
+        "table1.csv",
+        "figure1.csv",
+        "figure2.csv",
+        "figure2_ks.csv",
+        "figure3.csv",
+        "figure3_judge.csv",
+    ]
     settings = scale.settings
     main, targets = settings.benchmarks.main, settings.target_languages
     compared = [
