@@ -83,7 +83,7 @@ test-all: $(READY)
 test-cluster: $(READY)
 	$(PYTEST) -m cluster
 
-# Tables of docs/guarantees.md, at scale tiny in three languages; CHECKOUT=FOLDER as above keeps it.
+# Tables of docs/reference/guarantees.md, at scale tiny in three languages; CHECKOUT=FOLDER as above keeps it.
 # faults: kill a job of each rule midway, and run again. FAULTS_SEED=1 draws other jobs and moments.
 # edits: what each kind of edit reruns. determinism: the same bytes in other folders, locales etc.
 .PHONY: faults edits determinism
@@ -96,7 +96,7 @@ edits: $(READY)
 determinism: $(READY)
 	$(PYTEST) -s -m matrix tests/e2e/test_same_bytes.py
 
-# Scales paper and gpu from end to end on a CPU, with miniatures of what they fetch: docs/rehearsal.md.
+# Scales paper and gpu from end to end on a CPU, with miniatures of what they fetch: docs/reference/miniatures.md.
 dress-rehearsal: $(READY)
 	$(BIN)/python tests/dress_rehearsal.py
 

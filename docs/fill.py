@@ -14,8 +14,8 @@ value or table, then comes a file below docs/data/, then conditions, then a colo
 
 Fields are columns of a row, in Python's format. `{count:word}` writes a small number as a word, `{s:time}`
 seconds as a duration. A condition `column=value` keeps the rows that have it, `column=a,b` those with one of
-these values, and `column!=value` those without it. A table of a .md file needs no format: it is shown as
-it was rendered. Where docs/data/ has no such file yet, `not run yet` is shown. A wrong column or row is an
+these values, and `column!=value` those without it; `~` is a space. A table of a .md file needs no format: the
+run rendered it. Where docs/data/ has no such file yet, `not run yet` is shown. A wrong column or row is an
 error."""
 
 import argparse
@@ -40,7 +40,9 @@ from polyreward.ops.workflow import dry_run_jobs
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "docs/data"
-MARKER = re.compile(r"<!-- (value|table) (\S+?)(?: ([^:]*?))?(?:: (.*?))? -->(.*?)<!-- end -->", re.DOTALL)
+MARKER = re.compile(
+    r"<!-- (value|table) (\S+?)(?:\s+([^:]*?))?(?::\s+(.*?))? -->((?:(?!<!--).)*)<!-- end -->", re.DOTALL
+)
 NOT_RUN = "*not run yet*"
 WORDS = [
     "none",
@@ -57,11 +59,18 @@ WORDS = [
     "eleven",
     "twelve",
 ]
+SHORT = 6  # characters of a number that is shown as it is in its file; longer ones end in zeros
 LARGEST = 300_000  # bytes of a table that is copied: figures of many points stay where they were made
 
 
 class Cell(float):
     """A number of a table; `{x:word}` writes small ones as words, `{x:time}` seconds as a duration."""
+
+    def __new__(cls, text: str) -> "Cell":
+        """Keep a cell's own digits."""
+        cell = super().__new__(cls, text or "nan")
+        cell.text = text
+        return cell
 
     def __format__(self, form: str) -> str:
         """Return the number in one of these formats or Python's; an empty cell is empty."""
@@ -71,7 +80,7 @@ class Cell(float):
             return WORDS[int(self)] if self < len(WORDS) else f"{self:.0f}"
         if form == "time":
             return duration(self)
-        return format(float(self), form or ".10g")
+        return format(float(self), form or ".10g") if form or len(self.text) > SHORT else self.text
 
 
 def pages() -> list[Path]:
@@ -91,7 +100,7 @@ def rows_of(path: Path, conditions: str) -> list[dict]:
         column, unequal, values = re.fullmatch(r"(\w+)(!?)=(.*)", condition).groups()
         if column not in table:
             raise PolyrewardError(f"{path.name} has no column `{column}`; it has {', '.join(table)}")
-        found = table[column].isin(values.split(","))
+        found = table[column].isin(values.replace("~", " ").split(","))
         table = table[~found if unequal else found]
     if table.empty:
         raise PolyrewardError(f"{path.name} has no row with {conditions}")
@@ -100,7 +109,7 @@ def rows_of(path: Path, conditions: str) -> list[dict]:
 
 def _cell(value: str) -> str | Cell:
     try:
-        return Cell(value or "nan")
+        return Cell(value)
     except ValueError:
         return value
 
@@ -122,7 +131,8 @@ def filled(kind: str, file: str, conditions: str | None, form: str | None, data:
         lines = [heads, ["---"] * len(heads), *([cell.format(**row) for cell in cells] for row in rows)]
     except (KeyError, ValueError) as error:
         raise PolyrewardError(f"{file}: `{form}` cannot be filled: {error}") from None
-    return "\n".join(f"| {' | '.join(cell.strip() for cell in line)} |" for line in lines)
+    rows = [[re.sub(r" *(\[, \]|\(\))", "", cell).strip() for cell in line] for line in lines]  # empty ends
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def page(text: str, data: Path = DATA) -> str:
@@ -159,11 +169,12 @@ def take(results: Path, data: Path) -> None:
     commit = subprocess.run(git, text=True, capture_output=True, check=True).stdout.strip()
     facts = {
         "commit": commit,
+        "disk_gb": sum(path.stat().st_size for path in results.rglob("*") if path.is_file()) / 1e9,
         "machine": "; ".join(sorted(machines)),
         "jobs": len(jobs),
         "seconds": jobs["s"].sum(),
     }
-    pd.DataFrame([facts]).to_csv(target / "run.csv", index=False, float_format="%.0f")
+    pd.DataFrame([facts]).to_csv(target / "run.csv", index=False, float_format="%.1f")
     write_sums(target, [path.name for path in target.glob("*.csv")], target / "SHA256SUMS")
     print(f"{target.relative_to(data.parents[1])}: {len(tables)} tables of commit {commit}")
 

@@ -1,9 +1,9 @@
-"""What MkDocs puts into the site beside the pages of docs/: what can be made, from the registry, and the
-rules, from Snakemake.
+"""What MkDocs adds to the pages of docs/: all items, the rules, and the commands.
 
-A line `{{ name }}` of a page stands for what a function of FILLED returns, `{{ PATH: heading }}` for that
+A line `{{ name }}` of a page is replaced by what a function of FILLED returns, `{{ PATH: heading }}` by that
 section of a file."""
 
+import csv
 import re
 import sys
 from pathlib import Path
@@ -16,24 +16,42 @@ ROOT = Path(__file__).parents[2]
 from mkdocs.structure.files import File  # noqa: E402
 from rule_graph import STAGES, Rules, drawing, rules_of, tables  # noqa: E402
 
+from polyreward.cli import commands  # noqa: E402
 from polyreward.config.registry import CATEGORIES, OURS, OWN, Registry, by_language  # noqa: E402
 from polyreward.config.scale import Scale  # noqa: E402
 from polyreward.config.settings import Known, parsed_settings  # noqa: E402
 from polyreward.config.settings.checks import FILES  # noqa: E402
-from polyreward.report.artifacts import sentences  # noqa: E402
+from polyreward.ops.progress import duration  # noqa: E402
 from polyreward.report.results import Results  # noqa: E402
 
 FORMATS = {".csv": ".csv .md .tex .html", ".png": ".png .pdf .csv", ".html": ".html .ipynb"}
-FILLED = {"artifacts": lambda rules: artifacts(rules), "rule drawing": drawing, "rule tables": tables}
+FILLED = {
+    "artifacts": lambda rules: artifacts(rules),
+    "commands": lambda rules: command_help(),
+    "rule drawing": drawing,
+    "rule tables": tables,
+}
+OUTSIDE = {"index.md": "README.md", "contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md"}
+TIMES = ROOT / "docs/data/mini/times.csv"
 
 
 def on_files(files, config):
-    """Add CONTRIBUTING.md, whose recipes pages show and link to."""
-    text = (
-        (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").replace("](docs/", "](")
-    )  # it stands among them there
-    files.append(File.generated(config, "contributing.md", content=text))
+    """Add the pages that are at the top of the repository; README.md is the home page."""
+    for name, source in OUTSIDE.items():
+        files.append(File.generated(config, name, content=inside((ROOT / source).read_text("utf-8"))))
     return files
+
+
+def inside(text: str) -> str:
+    """Return a page of the repository's top as one of the site, without links to files outside docs/."""
+    pages = {source: name for name, source in OUTSIDE.items()}
+
+    def link(found: re.Match) -> str:
+        words, target = found[1], found[2]
+        kept = target.startswith(("docs/", "http", "#")) or target.partition("#")[0] in pages
+        return f"[{words}]({pages.get(target, target.removeprefix('docs/'))})" if kept else words
+
+    return re.sub(r"(?<!!)\[([^\]]+)\]\(([^)]+)\)", link, text).replace("](docs/", "](")
 
 
 def on_page_markdown(markdown, page, config, files):
@@ -72,28 +90,38 @@ def mini() -> Results:
     return Results(Path("results"), registry, [], "")
 
 
+def command_help() -> str:
+    """Return the commands of polyreward, each with the first sentence of its help."""
+    rows = [
+        f"| `polyreward {name}` | {one.get_short_help_str(1000)} |"
+        for name, one in sorted(commands.commands.items())
+    ]
+    return "\n".join(["| command | what it does |", "| --- | --- |", *rows])
+
+
 def artifacts(rules: Rules) -> str:
-    """Return a section for each artifact: its command, files, time, caption, and the rules on the way to
-    it."""
+    """Return a section for each artifact: command, caption, files, time, and the rules on the way to it."""
     results = mini()
-    took = yaml.safe_load((Path(__file__).parent / "took.yaml").read_text(encoding="utf-8"))
-    times = {name: time for time, names in took.items() for name in names}
+    with TIMES.open(encoding="utf-8", newline="") as lines:
+        times = {row["artifact"]: duration(float(row["two_cores_s"])) for row in csv.DictReader(lines)}
     parts = []
     for paper, category in CATEGORIES.items():
         parts.append(f"## {category}")
         entries = {
             name: entry for name, entry in results.registry.made_here.items() if entry["paper"] == paper
         }
-        if paper == OURS:  # beside ours are those of the benchmarks in config.yaml
+        if paper == OURS:  # those of the benchmarks in config.yaml follow
             names = [f"{OWN}{name}" for name in results.registry.scale.settings.own_benchmarks]
             entries |= {name: results.registry.entry(name) for name in names}
-        parts += [_artifact(results, rules, name, entry, times.get(name)) for name, entry in entries.items()]
+        parts += [
+            _artifact(results, rules, name, entry, times.get(entry["target"]))
+            for name, entry in entries.items()
+        ]
     return "\n\n".join(parts)
 
 
 def _artifact(results: Results, rules: Rules, name: str, entry: dict, time: str | None) -> str:
     target = Path(entry["target"])
-    first, rest = sentences(results.registry.caption(name))
     files = ", ".join(f"`{suffix}`" for suffix in FORMATS[target.suffix].split() if suffix != target.suffix)
     way = " &rarr; ".join(
         f"**{STAGES[stage]}** " + ", ".join(f"`{rule}`" for rule in before)
@@ -102,7 +130,7 @@ def _artifact(results: Results, rules: Rules, name: str, entry: dict, time: str 
     return "\n\n".join([
         f"### {entry['number']} {{#{name}}}",
         f"```\n{results.command(entry['target'])}\n```",
-        f"**You see:** {first} {rest}".strip(),
-        f"**Also written:** {files}. **Takes:** {time or 'not timed alone'}.",
+        results.registry.caption(name),
+        f"**Also written:** {files}. **From nothing, on two cores:** {time or 'not run yet'}.",
         f'<details markdown="1"><summary>The rules on the way</summary>\n\n{way}\n\n</details>',
     ])  # fmt: skip

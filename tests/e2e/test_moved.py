@@ -1,4 +1,4 @@
-"""Results move to another clone as docs/recipes/move_results.md says: with their records only what is stale
+"""Results move to another clone as docs/howto/move_results.md says: with their records only what is stale
 is made again."""
 
 import subprocess
@@ -9,7 +9,7 @@ from support import ROOT, checkout
 
 PACK, UNPACK = (
     line
-    for line in (ROOT / "docs/recipes/move_results.md").read_text(encoding="utf-8").splitlines()
+    for line in (ROOT / "docs/howto/move_results.md").read_text(encoding="utf-8").splitlines()
     if line.startswith("tar ")
 )
 TARGET = "results/tiny/table1.csv"

@@ -48,7 +48,7 @@ def test_no_page_loads_anything_from_elsewhere(pages):
 
 
 def test_each_artifact_is_on_the_page_with_its_command_and_its_rules(pages):
-    page = pages["reproduce.html"]
+    page = pages["reference/artifacts.html"]
     for name, entry in registry().items():
         part = page.split(f'id="{name}"')[1].split("<h3")[0]
         assert f"make results/{entry['target']}" in part
@@ -63,26 +63,31 @@ def test_each_rule_stands_on_the_page_of_the_design_with_what_it_does(pages):
 
 
 def test_what_a_table_rests_on_begins_with_the_sources(pages):
-    way = pages["reproduce.html"].split('id="table1"')[1].split("<h3")[0].split("The rules on the way")[1]
+    way = (
+        pages["reference/artifacts.html"]
+        .split('id="table1"')[1]
+        .split("<h3")[0]
+        .split("The rules on the way")[1]
+    )
     assert re.findall(r"<strong>(\w+)</strong>", way) == list(STAGES.values())
     assert "<strong>models</strong> <code>truncated_base</code>, <code>reward_model</code> " in way
 
 
-@pytest.mark.parametrize("link", ["results.md#no-such-heading", "nowhere.md"])
+@pytest.mark.parametrize("link", ["glossary.md#no-such-heading", "nowhere.md"])
 def test_a_link_that_leads_nowhere_fails_and_is_named(tmp_path, link):
-    for name in ("README.md", "CONTRIBUTING.md", "mkdocs.yml", "config.yaml"):
+    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "mkdocs.yml", "config.yaml"):
         shutil.copy2(ROOT / name, tmp_path)
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
     for name in ("workflow", "resources"):
         (tmp_path / name).symlink_to(ROOT / name)
-    for page in ("design", "reproduce"):  # only they ask Snakemake
+    for page in ("design", "reference/artifacts"):  # only they ask Snakemake
         path = tmp_path / f"docs/{page}.md"
         path.write_text(
             re.sub(r"^\{\{ .* \}\}$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE),
             encoding="utf-8",
         )
-    with open(tmp_path / "docs/not_tested.md", "a", encoding="utf-8") as stream:
+    with open(tmp_path / "docs/limitations.md", "a", encoding="utf-8") as stream:
         stream.write(f"\n[there]({link})\n")
     ran = build(tmp_path, tmp_path / "built")
     assert ran.returncode == 1
-    assert link.split("#")[-1] in ran.stdout and "not_tested.md" in ran.stdout
+    assert link.split("#")[-1] in ran.stdout and "limitations.md" in ran.stdout

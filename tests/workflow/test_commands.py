@@ -1,189 +1,266 @@
-"""Every command in a code block of the documents is tried: make as a dry run, Snakemake as a plan, polyreward
-by its options."""
+"""Every command and every block of settings in the documents is tried as it is shown: make as a dry run, Snakemake
+as a plan, polyreward by its options, and the rest in a folder of its own. There are no exceptions."""
 
 import os
 import re
 import shlex
+import shutil
 import subprocess
+import sys
 from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import yaml
+from snakemake.utils import update_config
 from support import ROOT, TINY, checkout, snakemake
 
 from polyreward import cli
+from polyreward.config.languages import with_folders
+from polyreward.config.settings import FILES, Known, Places, check_settings
+from polyreward.core.yaml_files import read_yaml
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-# {what a command begins with: why it is not tried here, or what tries it}
-ELSEWHERE = {
-    "git clone": "CI runs .ci/run in a fresh clone",
-    "cd ": "goes with `git clone`",
-    "source .venv": "every run of make uses that environment",
-    "export ": "a key that the reader has",
-    "nano ": "an editor",
-    "tar ": "tests/e2e/test_moved.py runs both",
-    "make -C polyreward": "needs a second environment; the target is tried as `make env`",
-    "polyreward/.venv/bin/snakemake": "tests/workflow/test_module.py runs the page's Snakefile",
-    "snakemake --cores all all --configfile workflow/scales/paper": (
-        "tests/workflow/test_paper_scale.py plans both"
-    ),
-    ".venv/bin/python tests/dress_rehearsal.py": (
-        "takes up to 20 minutes; tests/e2e/test_rehearsal.py runs a sample"
-    ),
-    "snakemake --cores all results/tiny_french/": "tests/workflow/test_dry_run.py plans everything so",
-    "snakemake --cores all results/german/": (
-        "has no folder here; French, added in the same way, is planned as above"
-    ),
-    "snakemake --cores all results/carb_leaderboard.csv --configfile mine.yaml": (
-        "tests/e2e/test_own_items.py has such files"
-    ),
-}
-WORDS_AFTER = {
-    "--cores": 1,
-    "--logger": 1,
-    "--configfile": 99,
-    "--profile": 1,
-}  # options with so many words at most
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "benchmarks/README.md",
+    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if "data" not in path.parts),
+]
+MODEL = "results/work/4_models/gemma-3-270m_es"  # which pages name as trained by then
+SNAKEMAKE = ("snakemake ", ".venv/bin/snakemake ")
+POLYREWARD = ("polyreward ", ".venv/bin/polyreward ")
+WORDS_AFTER = {"--cores": 1, "--logger": 1, "--configfile": 99, "--profile": 1, "--config": 99, "--until": 99}
 
 
-def blocks(page, languages):
-    """Return the code blocks of a page that are marked as one of these languages."""
-    found = re.findall(
-        r"^ *```(\w*)\n(.*?)^ *```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-    )
-    return [text for language, text in found if language in languages]
+class Command(NamedTuple):
+    """A command of a page. settings: what the last block of settings above it holds, as text."""
+
+    page: str
+    text: str
+    settings: str
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """Return [(language, text)] of the code blocks of a page."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(r"^ *```(\w*)\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
 
 
 @cache
-def commands():
-    """Return [(page, command)] of all code blocks, comments left out."""
-    return [
-        (page, one)
-        for page in PAGES
-        for block in blocks(page, ("", "bash", "sh", "shell", "console"))
-        for line in block.replace("\\\n", " ").splitlines()
-        for one in re.sub(r"\s+#.*", "", line.strip()).split(" && ")
-        if one
-    ]
+def commands() -> list[Command]:
+    """Return the commands of all pages, in order."""
+    found = []
+    for page in PAGES:
+        settings = ""
+        for language, block in blocks(page):
+            if language == "yaml":
+                settings = block
+            elif not language:
+                lines = block.replace("\\\n", " ").splitlines()
+                texts = [one.strip() for line in lines for one in line.split(" && ") if one.strip()]
+                found += [Command(page.relative_to(ROOT).as_posix(), one, settings) for one in texts]
+    return found
 
 
-def tried(*starts):
-    """Return [(page, command)] of those that begin so and are not tried elsewhere."""
-    return [
-        (page, one)
-        for page, one in commands()
-        if one.startswith(starts) and not one.startswith(tuple(ELSEWHERE))
-    ]
+def starting(*starts: str) -> list[Command]:
+    """Return the commands that begin so."""
+    return [one for one in commands() if one.text.startswith(starts)]
 
 
-def overlay(page):
-    """Return what a page says to put into config.yaml for its commands."""
-    settings = {}
-    for block in blocks(page, ["yaml"]):
-        found = yaml.safe_load(block)
-        if {"reward_models", "own_benchmarks"} & found.keys():
-            settings |= found
-    return settings
+def plan(folder: Path, arguments: list[str], settings: str = "") -> subprocess.CompletedProcess:
+    """Plan in a checkout with these settings on top, next to the model that pages name as trained."""
+    (folder / MODEL).mkdir(parents=True, exist_ok=True)
+    (folder / MODEL / "config.json").write_text("{}", encoding="utf-8")
+    (folder / "mine.yaml").write_text(settings, encoding="utf-8")
+    if settings and "mine.yaml" not in arguments:  # written into config.yaml
+        arguments = ["--configfile", "mine.yaml", *arguments]
+    return snakemake("-n", "--quiet", "all", *arguments, cwd=folder)
 
 
-def made_by(command):
+def made_by(command: str, cwd: Path = ROOT) -> list[str]:
     """Return the lines that make would run."""
-    environment = {
-        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
-    }
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     words = [*shlex.split(command), "-n", "-o", ".venv/ready"]
-    ran = subprocess.run(
-        words, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    assert ran.returncode == 0, f"{command}: {ran.stdout}"
-    return ran.stdout.splitlines()
+    ran = subprocess.run(words, cwd=cwd, env=kept, text=True, capture_output=True)
+    assert ran.returncode == 0, f"{command}: {ran.stderr}"
+    return ran.stdout.replace("\\\n", " ").splitlines()
 
 
-def targets_of(command):
-    """Return (targets, scale's overlays) of a command that calls Snakemake."""
-    targets, files, option, left = [], [], None, 0
-    for word in shlex.split(command[command.rindex("snakemake ") :])[1:]:  # behind make's lock
+def targets_of(line: str) -> tuple[list[str], list[str]]:
+    """Return (targets, overlays) of a line of make that calls Snakemake."""
+    targets, overlays, option, left = [], [], None, 0
+    call = line[line.rindex("snakemake ") :].partition(" --forcerun ")[0]  # after make's lock
+    for word in shlex.split(call)[1:]:
         if word.startswith("-"):
             option, left = word, WORDS_AFTER.get(word, 0)
         elif left:
             left -= 1
-            files += [word] if option == "--configfile" else []
+            overlays += [word] if option == "--configfile" else []
         else:
             targets.append(word)
-    return targets, tuple(file for file in files if file != "mine.yaml")
+    return targets, overlays
+
+
+def test_each_command_is_tried():
+    tried = (
+        "make",
+        *SNAKEMAKE,
+        *POLYREWARD,
+        *("git clone", "cd ", "tar ", "export ", "source ", ".venv/bin/python "),
+        "polyreward/.venv/bin/snakemake",
+    )
+    assert len(commands()) > 80
+    assert [one for one in commands() if not one.text.startswith(tried)] == []
 
 
 @cache
-def planned():
-    """Return {(overlay as text, scale): targets} of all commands that make or Snakemake would plan."""
-    found = {}
-    for page, command in [*tried("make "), *tried("snakemake ", ".venv/bin/snakemake ")]:
-        lines = (
-            [line for line in made_by(command) if "bin/snakemake " in line]
-            if command.startswith("make ")
-            else [command]
-        )
-        for line in lines:
-            if "--report" not in line:
-                targets, scale = targets_of(line)
-                found.setdefault((yaml.safe_dump(overlay(page)), scale), set()).update(targets)
+def asked_of_make() -> dict[tuple[str, tuple[str, ...]], set[str]]:
+    """Return {(settings, overlays): targets} that make would ask Snakemake for."""
+    found: dict = {}
+    for _, command, settings in starting("make"):
+        if not command.startswith("make -C"):
+            lines = made_by(command)
+            assert lines, command
+            for line in lines:
+                if "bin/snakemake " in line and "--report" not in line:
+                    targets, overlays = targets_of(line)
+                    of_reward_models = {"reward_models", "own_benchmarks"} & set(
+                        yaml.safe_load(settings or "{}")
+                    )
+                    key = settings if of_reward_models else "", tuple(overlays)
+                    found.setdefault(key, set()).update(targets)
     return found
 
 
-def test_each_command_is_tried_here_or_elsewhere_and_no_exception_is_stale():
-    here = ("make ", "snakemake ", ".venv/bin/polyreward ", "polyreward ", "pre-commit ")
-    assert [one for _, one in commands() if not one.startswith((*here, *ELSEWHERE))] == []
-    said = [one for _, one in commands()]
-    assert [start for start in ELSEWHERE if not any(one.startswith(start) for one in said)] == []
-
-
-def test_make_knows_every_target():
-    assert len(tried("make ")) > 20
-    for _, command in tried("make "):
-        assert made_by(command)
-
-
 @pytest.mark.parametrize("number", range(5))
-def test_snakemake_plans_what_the_pages_ask_for(tmp_path, number):
-    """One page's settings and one scale at a time: nothing, tiny, a model and a benchmark, and only a
-    benchmark.
-    """
-    groups = sorted(planned().items(), key=str)
+def test_snakemake_plans_what_make_asks_for(tmp_path, number):
+    """One block of settings and one scale at a time."""
+    groups = sorted(asked_of_make().items(), key=str)
     assert len(groups) == 5, [key for key, _ in groups]
-    (settings, scale), targets = groups[number]
-    folder = checkout(tmp_path / "checkout")
-    model = folder / "results/work/4_models/gemma-3-270m_es"  # which the pages name as trained by then
-    model.mkdir(parents=True)
-    (model / "config.json").write_text("{}", encoding="utf-8")
-    (folder / "mine.yaml").write_text(settings, encoding="utf-8")
-    files = [*scale, *(["mine.yaml"] if yaml.safe_load(settings) else [])]
-    assert set(scale) <= {TINY, "workflow/scales/gpu.yaml"}
-    ran = snakemake(
-        "-n",
-        "--quiet",
-        "all",
-        "--cores",
-        "1",
-        *(["--configfile", *files] if files else []),
-        "--",
-        *sorted(targets),
-        cwd=folder,
-    )
+    (settings, overlays), targets = groups[number]
+    assert set(overlays) <= {TINY}
+    options = ["--configfile", *overlays] if overlays else []
+    ran = plan(checkout(tmp_path / "checkout"), ["--cores", "1", *options, "--", *sorted(targets)], settings)
     assert ran.returncode == 0, ran.stdout
+
+
+def large(text: str):
+    """Return the mark of a command that takes long to plan; test_paper_scale.py plans these scales, too."""
+    return [pytest.mark.slow] if re.search("scales/(paper|gpu)", text) else []
+
+
+@pytest.mark.parametrize(
+    ("text", "settings"),
+    [pytest.param(*one, marks=large(one[0])) for one in sorted({one[1:] for one in starting(*SNAKEMAKE)})],
+)
+def test_snakemake_plans_what_a_page_asks_it_for(tmp_path, text, settings):
+    arguments = shlex.split(text)[1:]
+    ran = plan(checkout(tmp_path / "checkout"), arguments, settings if "mine.yaml" in arguments else "")
+    assert ran.returncode == 0, ran.stdout
+
+
+def merged() -> list[tuple[str, dict]]:
+    """Return (page, config.yaml with its blocks of settings up to one on top), for each block."""
+    found = []
+    for page in PAGES:
+        config = read_yaml(ROOT / "config.yaml")
+        for language, block in blocks(page):
+            if language == "yaml":
+                update_config(config, yaml.safe_load(block))
+                found.append((page.relative_to(ROOT).as_posix(), yaml.safe_load(yaml.safe_dump(config))))
+    return found
+
+
+def test_each_block_of_settings_fits_config_yaml(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    found = merged()
+    assert len(found) > 8
+    for page, config in found:
+        catalogs = {name: read_yaml(ROOT / path) for name, path in FILES.items()}
+        catalogs["languages"] = (
+            with_folders(catalogs["languages"], config["language_folders"], ROOT)
+            if config.get("language_folders")
+            else catalogs["languages"]
+        )
+        problems = check(config, Known(**catalogs))
+        assert problems == "", f"{page}: {problems}"
+
+
+def check(config: dict, known: Known) -> str:
+    """Return what is wrong with settings; files of a reader, such as a trained model, may be missing."""
+    from polyreward.core.errors import PolyrewardError
+
+    try:
+        check_settings(config, known, Places([]))
+    except PolyrewardError as error:
+        lines = [line for line in str(error).splitlines()[1:] if MODEL not in line]
+        return "\n".join(lines)
+    return ""
 
 
 def test_polyreward_takes_the_options_of_every_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for folder in ("tiny", "german"):
+    for folder in ("tiny", "paper"):
         (tmp_path / "results" / folder).mkdir(parents=True)
     (tmp_path / "bundle.zip").touch()
-    found = tried(".venv/bin/polyreward ", "polyreward ")
+    found = starting(*POLYREWARD)
     assert len(found) > 8
-    for _, command in found:
+    for _, command, _ in found:
         name, *words = shlex.split(command)[1:]
         context = cli.commands.commands[name].make_context(name, words)
         assert context.args == [], command
         assert not context.params.get("help"), command
+
+
+def test_a_clone_is_entered_and_its_environment_can_be_turned_on(tmp_path):
+    cloned = {one.text for one in starting("git clone")}
+    assert cloned == {"git clone <this repository> polyreward"}
+    assert {one.text for one in starting("cd ")} == {"cd polyreward"}
+    assert {one.text for one in starting("source ")} == {"source .venv/bin/activate"}
+    assert (Path(sys.prefix) / "bin/activate").is_file()
+    if (ROOT / ".git").exists():
+        command = ["git", "clone", "-q", "--depth", "1", "--no-checkout", f"file://{ROOT}", "polyreward"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+        assert (tmp_path / "polyreward").is_dir()
+
+
+def test_keys_are_exported_as_a_shell_reads_it():
+    for _, command, _ in starting("export "):
+        ran = subprocess.run(["bash", "-c", f"{command}; env"], text=True, capture_output=True, check=True)
+        assert command.split(" ", 1)[1] in ran.stdout.splitlines()
+
+
+def test_results_are_packed_and_unpacked(tmp_path):
+    for name in ("results/tiny/table1.csv", ".snakemake/metadata/one"):
+        (tmp_path / "from" / name).parent.mkdir(parents=True)
+        (tmp_path / "from" / name).write_text(name)
+    pack, unpack = (one.text for one in starting("tar "))
+    subprocess.run(shlex.split(pack), cwd=tmp_path / "from", check=True)
+    (tmp_path / "to").mkdir()
+    shutil.move(tmp_path / "from/moved.tar", tmp_path / "to")
+    subprocess.run(shlex.split(unpack), cwd=tmp_path / "to", check=True)
+    assert (tmp_path / "to/results/tiny/table1.csv").read_text() == "results/tiny/table1.csv"
+
+
+def test_a_module_s_commands_work_in_the_folder_of_the_other_workflow(tmp_path):
+    page = ROOT / "docs/howto/module.md"
+    (tmp_path / "Snakefile").write_text(next(text for language, text in blocks(page) if language == "python"))
+    (tmp_path / "polyreward").symlink_to(ROOT)
+    assert made_by("make -C polyreward env", tmp_path) is not None
+    assert {one.text for one in starting("make -C")} == {"make -C polyreward env"}
+    planned = [shlex.split(one.text)[1:] for one in starting("polyreward/.venv/bin/snakemake")]
+    assert planned == [["-n"], ["--cores", "all"]]
+    ran = snakemake("-n", *planned[1], cwd=tmp_path)
+    assert ran.returncode == 0, ran.stdout
+
+
+@pytest.mark.parametrize(
+    "script", sorted({shlex.split(one.text)[1] for one in starting(".venv/bin/python ")})
+)
+def test_a_script_says_its_options(script):
+    ran = subprocess.run([sys.executable, script, "--help"], cwd=ROOT, text=True, capture_output=True)
+    assert ran.returncode == 0 and "usage" in ran.stdout.lower(), ran.stderr
 
 
 def test_each_file_of_tests_that_a_page_names_is_there():

@@ -92,7 +92,7 @@ def test_wrong_settings_stop_at_the_start_and_are_named_with_file_and_line_in_a_
 def test_the_ways_to_ask_for_a_scale_that_are_written_down_work():
     written = [
         line.split("`")[-2] if "`" in line else line.lstrip("# ")
-        for name in ("README.md", "docs/using.md", TINY)
+        for name in ("README.md", "docs/howto/reproduce.md", TINY)
         for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
         if f"--configfile {TINY}" in line
     ]

@@ -1,9 +1,9 @@
-"""Another workflow uses this one as a module, in a folder of its own, as docs/recipes/module.md says."""
+"""Another workflow uses this one as a module, in a folder of its own, as docs/howto/module.md says."""
 
 import pytest
 from support import ROOT, jobs_of, snakemake, unused_checkout
 
-OUTER = (ROOT / "docs/recipes/module.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+OUTER = (ROOT / "docs/howto/module.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
 LINES, TWINS = "results/lines.txt", "results/tiny/work/1_sources/data/mini-twins.jsonl"
 
 

@@ -67,7 +67,7 @@ if not Path(paths.artifact("carb_leaderboard.csv")).exists():
     raise FileNotFoundError(
         f"{paths.artifact('carb_leaderboard.csv')} is not here: `make carb` makes what this notebook reads."
         " Of results that someone shared, name the folder above, as SETTINGS['results'] = 'shared'"
-        " (docs/recipes/move_results.md)"
+        " (docs/howto/move_results.md)"
     )
 cultures, domains, rating = (SETTINGS["carb"][key] for key in ("cultures", "domains", "rating"))
 interval = Interval(**SETTINGS["intervals"], seed=SETTINGS["seed"])

@@ -68,7 +68,7 @@ if not Path(paths.artifact("table1.csv")).exists():
     raise FileNotFoundError(
         f"{paths.artifact('table1.csv')} is not here: `make transfer` makes what this notebook reads. Of"
         " results that someone shared, name the folder above, as SETTINGS['results'] = 'shared'"
-        " (docs/recipes/move_results.md)"
+        " (docs/howto/move_results.md)"
     )
 main, source, targets, bases, seeds = (
     SETTINGS["benchmarks"]["main"],

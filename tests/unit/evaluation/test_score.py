@@ -213,11 +213,11 @@ def test_an_interrupted_run_says_so_in_one_line_and_keeps_what_is_done(here, mon
 def test_the_example_of_the_documents_runs(here, capsys):
     (here / "my-rm").symlink_to((here / "rm-a").resolve())
     (here / "their-rm").symlink_to((here / "rm-b").resolve())
-    text = (ROOT / "docs/using.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/howto/score_pairs.md").read_text(encoding="utf-8")
     (example,) = [
         code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "score_models" in code
     ]
-    exec(compile(example, "docs/using.md", "exec"), {})
+    exec(compile(example, "docs/howto/score_pairs.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "my-rm" in printed and "their-rm" in printed
     assert (here / "scores/accuracy.csv").exists()

@@ -108,7 +108,7 @@ def test_each_layout_is_found_and_read(tmp_path, layout, name, rows, pairs, suff
 
 def test_every_layout_has_a_row_here_and_in_the_documents():
     assert {one[0] for one in READ} == set(LAYOUTS)
-    documents = (ROOT / "docs/using.md").read_text(encoding="utf-8")
+    documents = (ROOT / "docs/reference/files.md").read_text(encoding="utf-8")
     assert [name for name in LAYOUTS if f"`{name}`" not in documents] == []
 
 

@@ -475,7 +475,7 @@ def _is_dialogue(row: Mapping) -> bool:
     return isinstance(row["chosen"], str) and row["chosen"].startswith("\n\nHuman:")
 
 
-# docs/using.md says who uses each.
+# docs/reference/files.md says who uses each.
 LAYOUTS = {
     layout.name: layout
     for layout in (

@@ -12,7 +12,7 @@ from polyreward.core.logs import announce
 from polyreward.core.tables import score_file, write_scores
 from polyreward.scoring.interface import Conversations, RewardModel
 
-# Batching moves a margin in fp32 by less: 4e-5 at most on the mini models (docs/speed.md)
+# Batching moves a margin in fp32 by less: 4e-5 at most on the mini models
 FP32_NOISE = 1e-4
 NOISE_SAMPLE = 16  # rows
 NAMED = 10  # ids in a message

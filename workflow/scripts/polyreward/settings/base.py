@@ -98,8 +98,8 @@ class GrpoTraining(Section):
     scale_rewards: Literal["group", "batch", "none"] = Field(
         default="batch",
         description=(
-            "Standard deviation that rewards less their group's mean are divided by: of the group, of the"
-            " batch, or none."
+            "Standard deviation by which rewards minus their group's mean are divided: that of the group or"
+            " of the batch, or none."
         ),
     )
     beta: FromZero = Field(default=0.04, description="Weight of the KL divergence to the model before GRPO.")

@@ -42,8 +42,8 @@ class Filters(Section):
     nearest: Cosine = Field(
         default=0.98,
         description=(
-            "Cosine similarity to the right answer, less each language's mean: above this, it may be right"
-            " too."
+            "Cosine similarity to the right answer, minus each language's mean. Above this, the answer may be"
+            " right, too."
         ),
     )
     farthest: Cosine = Field(
@@ -116,7 +116,7 @@ class Carb(Section):
         default=[],
         description=(
             "Your own items instead of those that are built here: JSON Lines or JSON files, as"
-            " docs/culture.md has them."
+            " docs/howto/carb_items.md has them."
         ),
     )
     culture_file: str = Field(
@@ -159,7 +159,7 @@ class Carb(Section):
     questions: Names = Field(
         description=(
             "Sets of questions that policies answer: datasets of workflow/catalog/datasets.yaml that hold"
-            " questions, and files as docs/culture.md has them (paper: include-base-44, blend, omgeval)."
+            " questions, and files as docs/explain/carb.md has them (paper: include-base-44, blend, omgeval)."
         )
     )
     questions_per_culture: Count | None = Field(

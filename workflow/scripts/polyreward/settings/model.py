@@ -36,8 +36,8 @@ class Serve(Section):
 
     command: Annotated[list[str], Field(min_length=1)] = Field(
         description=(
-            "The command's words; {model} stands for the model's folder, {port} for the port, {dtype} for its"
-            " precision, {gpus} for how many it is spread over."
+            "The command's words; {model} is the model's folder, {port} the port, {dtype} its precision, and"
+            " {gpus} the number of GPUs that it is spread over."
         )
     )
     startup_s: Positive = Field(description="Seconds until it must answer.")
@@ -79,7 +79,7 @@ class Devices(Section):
         default=None,
         description=(
             "The server that writes translations, the policies' responses and local judges' verdicts as text;"
-            " null for transformers in the job (docs/clusters.md)."
+            " null for transformers in the job (docs/howto/vllm.md)."
         ),
     )
 
@@ -89,12 +89,14 @@ class OwnBenchmark(Section):
 
     path: str = Field(
         description=(
-            "A file of pairs in any format and layout of docs/using.md: id, subset, prompt, chosen, rejected"
-            " (one or a list; chosen beats all)."
+            "A file of pairs in any format and layout of docs/reference/files.md: id, subset, prompt, chosen,"
+            " rejected (one or a list; chosen beats all)."
         )
     )
     language: Language = Field(description="Its language, an ISO 639 code.")
-    layout: str = optional("Layout of the file, as in docs/using.md; left out: found by its columns.")
+    layout: str = optional(
+        "Layout of the file, as in docs/reference/files.md; left out: found by its columns."
+    )
     about: str = optional("What it holds, in a sentence for its table's caption.")
 
 
@@ -172,10 +174,9 @@ class Settings(Section):
     token_share: Annotated[float, Field(gt=0.5, le=1)] = Field(
         default=1.0,
         description=(
-            "For Figure 2 a token is a language's that has this share or more of its uses, in as much text of"
-            " each. 1: no other language uses it, not even once. Less where much text is the same in all"
-            " languages, as code that no engine translates: few of the source's frequent tokens would be left"
-            " (paper: disjoint sets, by which rule it does not say)."
+            "For Figure 2, a token belongs to a language that has at least this share of its uses, in equal"
+            " amounts of text. 1: no other language uses it. Set a lower value where much text is the same in"
+            " all languages, such as code. (paper: disjoint sets, by a rule that it does not give)"
         ),
     )
     table1_bases: Names | None = Field(
@@ -199,7 +200,7 @@ class Settings(Section):
         default={},
         description=(
             "Languages that bring a folder of their own, {code: folder}: its facts and its texts"
-            " (docs/languages.md)."
+            " (docs/howto/language.md)."
         ),
     )
     templates_per_section: TemplatesPerSection = Field(
@@ -265,10 +266,10 @@ class Settings(Section):
     )
     missing: Literal["stop", "row"] = Field(
         description=(
-            "What becomes of an off-the-shelf reward model that cannot be had (gated, removed, of an unknown"
-            " head) or run here (its own code fails, memory does not suffice). stop: the run stops before the"
-            " tables; row: it stands in Tables 2-7 and CARB's leaderboard as an empty row with the reason,"
-            " and nowhere else; `make again` asks again. An outage stops the run."
+            "What to do if an off-the-shelf reward model cannot be fetched (gated, removed, unknown head) or"
+            " run here (its code fails, too little memory). `stop` ends the run before the tables. `row`"
+            " shows an empty row with the reason in Tables 2-7 and CARB's leaderboard. `make again` retries."
+            " An outage always stops the run."
         )
     )
     translation: Translation = Field(description="How data is translated.")

@@ -79,7 +79,7 @@ class Asked(Section):
     """How a judge is asked."""
 
     template: str = optional(
-        "The question; {answers} or {lettered} stands for the answers.", pattern=JUDGE_TEMPLATE
+        "The question; {answers} or {lettered} is replaced by the answers.", pattern=JUDGE_TEMPLATE
     )
     question: str = optional(
         "Asked about two answers of RewardBench and of alignment, once each, instead of `template`: a name"

@@ -146,5 +146,5 @@ class ThinkAsLocals(Section):
         )
     )
     seeds: Count = Field(
-        description="Trainings of `full`, each with a seed of its own; the first stands in all tables."
+        description="Trainings of `full`, each with its own seed; all tables have the first."
     )

@@ -28,7 +28,7 @@ class Pool(Section):
     )
     filters: Annotated[list[Literal["distinct", "unseen"]], Distinct()] = Field(
         description=(
-            "What is left out besides rows that lack a text: repeated pairs (distinct), and prompts or"
+            "Filters after incomplete rows: leave out repeated pairs (distinct), and prompts or"
             " templates of the benchmarks (unseen) (paper: none)."
         )
     )

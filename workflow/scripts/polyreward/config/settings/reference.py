@@ -15,9 +15,9 @@ INTRODUCTION = """# Settings
 Every setting and its default. `polyreward settings` writes this page and `workflow/schemas/config.schema.json` from the classes in
 `workflow/scripts/polyreward/settings/`.
 
-An overlay (`--configfile`) names only what it changes. Where there is no default, `config.yaml` or an overlay must give a value, but for
-optional keys. An unknown key is an error. "Paper" means arXiv 2509.21798 under `carb` and `think_as_locals`, and arXiv 2410.18027
-elsewhere. `<name>` stands for a name of your choice.
+An overlay (`--configfile`) names only what it changes. A key without a default needs a value in `config.yaml` or an overlay, unless it is optional. An
+unknown key is an error. "Paper" means arXiv 2509.21798 under `carb` and `think_as_locals`, and arXiv 2410.18027 elsewhere. `<name>` is a name of your
+choice.
 """
 BOUNDS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
 
