@@ -15,6 +15,7 @@ from polyreward.analysis.bootstrap import (
     share_interval,
 )
 from polyreward.analysis.comparison import Accuracies, Benchmark, Comparison, mean_of
+from polyreward.analysis.tables import transfer_gaps
 from polyreward.analysis.verdicts import from_draws
 from polyreward.carb.leaderboard import rank_intervals
 from polyreward.core.naming import ModelName
@@ -26,6 +27,15 @@ TEMPLATE_ICC, TOPIC_ICC = 0.5, 0.15  # how alike the pairs of a template and the
 SEED_SPREAD, SEEDS = 0.03, 3  # of a model's score between trainings (standard deviation), and trainings
 LANGUAGES = ["es", "it", "ko", "zh"]  # in which claims compare
 CULTURES, SCORERS = 10, 13
+# Accuracy by kind of rejected answer, about what mini's reward models get, and the kinds of each section
+KIND_MEANS = {"off_topic": 0.88, "drift": 0.88, "garble": 0.98, "vague": 0.85, "written": 0.55}
+KINDS = {
+    "chat": list(KIND_MEANS),
+    "chat_hard": ["off_topic", "drift", "written"],
+    "safety": ["off_topic", "written"],
+    "reasoning": ["off_topic", "written"],
+}
+FALL, FALL_OF_OTHER = 0.02, 0.12  # what two models lose in another language
 TOPICS = {"commonsense": 15, "values": 15, "safety": 15, "linguistics": 14}
 CAPTION = """Intervals of 95% from {samples} resamples, on {repetitions} simulated samples of each size. A
 section is a quarter of the templates. Pairs of a template correlate by 0.5, items of a topic by 0.15.
@@ -95,6 +105,63 @@ class Templates:
         means = np.repeat(self.of_template, seeds, axis=1) + moved
         scores = self.scores(generator, means, [(name, "en") for name in names])
         return Comparison(scores, self.benchmark, interval)
+
+
+def of_kinds(generator: np.random.Generator, interval: Interval, size: int = 32) -> Found:
+    """Yield the intervals of a benchmark with two kinds of each request, which are repeated measures of it.
+
+    Two models in two languages: an average, a difference, a section, a kind, a transfer gap, and how two
+    models differ in it. Kinds are drawn for each template, as hashes do."""
+    rows = [
+        {"id": f"{section}-{n}-{kind}", "template": f"{section}-{n}", "subset": section, "kind": str(kind)}
+        for section in SECTIONS
+        for n in range(size)
+        for kind in generator.choice(KINDS[section], 2, replace=False)
+    ]
+    frame, falls = (
+        pd.DataFrame(rows),
+        {("a", "en"): 0.0, ("a", "ko"): FALL, ("b", "en"): 0.0, ("b", "ko"): FALL_OF_OTHER},
+    )
+    means = frame["kind"].map(KIND_MEANS).to_numpy()[:, None] - np.array(list(falls.values()))
+    place = pd.factorize(frame["template"])[0]
+    # A template is as hard for all its pairs, of whatever kind, as chance has it, and harder for some models
+    shared = generator.normal(size=(len(SECTIONS) * size, 1)) + generator.normal(
+        size=(len(SECTIONS) * size, len(falls))
+    )
+    spread = 1 / TEMPLATE_ICC - 1
+    chance = beta.ppf(norm.cdf(shared[place] / np.sqrt(2)), means * spread, (1 - means) * spread)
+    right = (generator.random(chance.shape) < chance).astype(float)
+    scores = pd.concat(
+        frame.assign(
+            benchmark="kinds", scorer=f"{name}_en", language=language, score_rejected=0.5, score_chosen=column
+        )
+        for (name, language), column in zip(falls, right.T, strict=True)
+    )
+    benchmark = Benchmark("kinds", {section: [section] for section in SECTIONS}, {})
+    of_section = {name: np.mean([KIND_MEANS[kind] for kind in kinds]) for name, kinds in KINDS.items()}
+    truth, n = 100 * np.mean(list(of_section.values())), f"{len(SECTIONS) * size} templates, 2 kinds"
+    in_english = Comparison(scores[scores["language"] == "en"], benchmark, interval)
+    one = in_english.contrast({"a_en": 1.0})
+    yield "two kinds, average", n, one["avg_low"], one["avg_high"], truth
+    yield (
+        "two kinds, section",
+        f"{size} templates, 2 kinds",
+        one["chat_low"],
+        one["chat_high"],
+        100 * of_section["chat"],
+    )
+    two = in_english.contrast({"a_en": 1.0, "b_en": -1.0})
+    yield "two kinds, difference", n, two["avg_low"], two["avg_high"], 0.0
+    by_kind = scores.assign(subset=scores["kind"])[scores["language"] == "en"]
+    found = Comparison(by_kind, Benchmark("kinds", {"": list(KIND_MEANS)}, {}), interval).by_subset("a_en")
+    for row in found[found["subset"].isin(["drift", "written"])].to_dict("records"):
+        what = f"one kind, {row['subset']}"
+        yield what, "about as mini has", row["low"], row["high"], 100 * KIND_MEANS[row["subset"]]
+    gaps = transfer_gaps(scores, ["a", "b"], ["en", "ko"], benchmark, interval)
+    truths = 100 * np.array([FALL, FALL_OF_OTHER, FALL - FALL_OF_OTHER])
+    names = ["transfer gap, small", "transfer gap, large", "transfer gap, difference of two bases"]
+    for what, gap, value in zip(names, gaps.to_dict("records"), truths, strict=True):
+        yield what, n, gap["low"], gap["high"], value
 
 
 SMALL, LARGE = Templates(divided(26), 3), Templates(divided(52), 3)
@@ -232,7 +299,7 @@ def coverage_table(repetitions: int, samples: int) -> pd.DataFrame:
         drawing = np.random.default_rng([7, number]), Interval(samples, CONFIDENCE, number)
         for data, name in ((SMALL, "benchmark"), (LARGE, "benchmark"), (LOCALS, "Think-as-Locals")):
             found += of_templates(data, name, *drawing)
-        for simulate in (of_trainings, of_claims, of_learning, of_win_rates, of_leaderboard):
+        for simulate in (of_kinds, of_trainings, of_claims, of_learning, of_win_rates, of_leaderboard):
             found += simulate(*drawing)
         found += of_the_nearly_perfect(*drawing)
     table = pd.DataFrame(found, columns=["what", "n", "low", "high", "truth"])

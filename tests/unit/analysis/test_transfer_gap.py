@@ -3,12 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from support import script
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
+from polyreward.analysis.tables import transfer_gaps
 
-transfer_gaps = script("analyse/transfer_gap").transfer_gaps
 BENCHMARK = Benchmark("b", {"chat": ["advice"], "safety": ["refuse"]}, {})
 INTERVAL = Interval(samples=1000, confidence=0.95, seed=1)
 NAMED = ["a", "b"], ["en", "ko", "es"]

@@ -18,7 +18,7 @@ def coverage_table(monkeypatch):
 
 def test_coverage_is_simulated_of_every_kind_of_interval(coverage_table):
     table = coverage_table(2, 20)
-    assert len(table) == 26 and not table.duplicated(["what", "n"]).any()
+    assert len(table) == 34 and not table.duplicated(["what", "n"]).any()
 
 
 @pytest.mark.slow

@@ -1,11 +1,14 @@
 """Table 1's rows, and the columns of the comparisons that artifacts are made of."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 
+import numpy as np
 import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval
-from polyreward.analysis.comparison import Benchmark, Comparison, transfer_rows
+from polyreward.analysis.comparison import Accuracies, Benchmark, Comparison, transfer_rows
+from polyreward.analysis.verdicts import from_draws
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import ModelName
 
@@ -27,6 +30,10 @@ LANGUAGE_COLUMNS = [
     *ESTIMATE,
     *OVER_SEEDS,
     "missing",
+]
+GAP_COLUMNS = [
+    *("base_model", "eval_language", "source_pct", "language_pct"),
+    *("gap_points", "low", "high", "n_templates", "n_seeds"),
 ]
 READY_MADE_COLUMNS = ["reward_model", "kind", "eval_language", *ESTIMATE, "missing"]
 
@@ -56,6 +63,50 @@ def transfer_table(
     table = pd.DataFrame(records).reindex(columns=TRANSFER_COLUMNS)
     bases = list(table["base_model"].drop_duplicates())
     return table.sort_values("base_model", key=lambda names: names.map(bases.index), kind="stable")
+
+
+def transfer_gaps(
+    scores: pd.DataFrame,
+    bases: Sequence[str],
+    languages: Sequence[str],
+    benchmark: Benchmark,
+    interval: Interval,
+) -> pd.DataFrame:
+    """Return the transfer gap of each base and language, and how two bases differ in it.
+
+    The gap is the average over sections in the source language less that in another, of the reward model that
+    was trained in the source language. Both have the same templates, so that intervals are paired; of several
+    trainings the mean, and their variance is in the interval.
+
+    Args:
+        scores: of these reward models, named as ModelName has it, in all languages.
+        bases: of these, in the order of the rows.
+        languages: the source language first.
+    """
+    source, *others = languages
+    names = [ModelName.parse(name) for name in sorted(scores["scorer"].unique())]
+    trainings = {(base, source): [str(name) for name in names if name.base == base] for base in bases}
+    accuracies = Accuracies(scores, trainings, benchmark, interval)
+    of = {
+        (base, language): accuracies.training_draws(base, source, language, "avg")
+        for base in bases
+        for language in languages
+    }
+    gaps = {key: of[key[0], source] - values for key, values in of.items() if key[1] != source}
+    for first, second in combinations(bases, 2):
+        gaps |= {
+            (f"{first} - {second}", language): gaps[first, language] - gaps[second, language]
+            for language in others
+        }
+    means, each = accuracies.cases(np.stack(list(gaps.values()), axis=1))
+    compared = from_draws(means, accuracies.freedom, each)
+    low, high = compared.ends(interval.confidence)
+    table = pd.DataFrame(list(gaps), columns=["base_model", "eval_language"]).assign(
+        gap_points=compared.points, low=low, high=high
+    )
+    for name, language in (("source_pct", source), ("language_pct", None)):
+        table[name] = [of[base, language or own][0, 0] if (base, own) in of else np.nan for base, own in gaps]
+    return table.assign(n_templates=accuracies.n_templates, n_seeds=accuracies.n_seeds)[GAP_COLUMNS]
 
 
 def _trainings(scorers: Iterable[str], base: str, training: str) -> list[str]:
