@@ -13,6 +13,7 @@ from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLog
 
 import snakemake_logger_plugin_polyreward as plugin
 from polyreward.core.logs import LOG_ONLY
+from polyreward.ops import progress
 from polyreward.ops.progress import SILENT, Run, duration, failure, known_seconds, reason
 
 HEAD = "s\th:m:s\tmax_rss\n"
@@ -73,6 +74,38 @@ def test_rules_that_never_ran_are_named():
     assert run.seconds_left() == (60, ["a"])
     assert "at least 1 min left, and a, never run here" in run.line()
     assert "time left not known: a, b never ran here" in run_of({"a": 1, "b": 2})[0].line()
+
+
+def test_a_first_run_goes_by_the_reference_run_scaled_to_what_this_machine_has_done():
+    run, clock = run_of({"fetch": 1, "train": 4, "score": 2, "all": 1})
+    run.reference, run.cores = {"fetch": 10.0, "train": 60.0, "score": 20.0}, 2
+    assert run.seconds_left() == ((10 + 240 + 40) / 2, [])
+    assert run.plan().endswith("about 2 min left")
+    ended(run, clock, 1, "fetch", 20)  # twice as long as there, but one short job says little
+    assert run.pace() == (20 + 60) / (10 + 60)
+    assert run.seconds_left()[0] == pytest.approx(80 / 70 * (240 + 40))  # one job at a time so far
+    ended(run, clock, 2, "train", 240)
+    assert run.pace() == (20 + 240 + 60) / (10 + 60 + 60)
+    assert run.seconds_left()[0] == pytest.approx(3 * 240 + 2 * 20 * 320 / 130)
+    run.reference.pop("score")
+    assert run.seconds_left() == (3 * 240, ["score"])
+
+
+def test_no_run_is_shorter_than_its_longest_job():
+    run, _ = run_of({"train": 2}, {"train": [60.0]})
+    run.cores = 8
+    assert run.seconds_left() == (60, [])
+
+
+def test_the_reference_run_is_that_of_the_scale(tmp_path, monkeypatch):
+    monkeypatch.setattr(progress, "REFERENCE", tmp_path)
+    for name, seconds in {"mini": 30, "night": 90}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "costs.csv").write_text(f"rule,jobs,seconds\ntrain,3,{seconds}\n")
+    found = {
+        name: progress.reference_seconds(progress.Path(name)) for name in ("results", "results/night", "x")
+    }
+    assert found == {"results": {"train": 10.0}, "results/night": {"train": 30.0}, "x": {}}
 
 
 def test_the_line_has_jobs_and_times():

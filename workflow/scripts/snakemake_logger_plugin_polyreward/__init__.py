@@ -20,7 +20,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 LOADED = set(sys.modules)
 
 from polyreward.core.logs import LOG_ONLY  # noqa: E402
-from polyreward.ops.progress import Run, failure, known_seconds  # noqa: E402
+from polyreward.ops.progress import Run, failure, known_seconds, reference_seconds  # noqa: E402
 
 # The environment's polyreward may be another clone's. Rules import the one that they belong to.
 for name in set(sys.modules) - LOADED:
@@ -55,6 +55,7 @@ class LogHandler(LogHandlerBase):
             self.common_settings.dryrun or self.common_settings.verbose
         )  # all of Snakemake's words
         self.run: Run | None = None
+        self.cores = 1
         self.planned = False
         self.held: list[str] = []
         self.shown_percent, self.shown_at, self.ended = 0, time.monotonic(), threading.Event()
@@ -88,12 +89,16 @@ class LogHandler(LogHandlerBase):
 
     def _take(self, record: LogRecord) -> None:
         event, run = getattr(record, "event", None), self.run
-        if event == LogEvent.RUN_INFO and run is None:
-            self.run = Run(record.stats)
+        if event == LogEvent.RESOURCES_INFO and getattr(record, "cores", None):
+            self.cores = record.cores
+        elif event == LogEvent.RUN_INFO and run is None:
+            self.run = Run(record.stats, cores=self.cores)
         elif event == LogEvent.JOB_INFO and run:
             if record.benchmark and not self.planned:
                 self.planned = True
-                run.earlier = known_seconds(Path(record.benchmark).parents[1])  # this scale's earlier runs
+                benchmarks = Path(record.benchmark).parents[1]
+                run.earlier = known_seconds(benchmarks)  # this scale's earlier runs
+                run.reference = reference_seconds(benchmarks.parent)
                 self._write(run.plan())
             run.start(record.jobid, record.rule_name, record.wildcards, record.log)
         elif event == LogEvent.JOB_FINISHED and run:

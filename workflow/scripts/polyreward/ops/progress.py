@@ -1,7 +1,8 @@
 """How far a run is, how long it still takes, and why a job failed.
 
-The time left is an estimate. Each job that is left takes the mean time of its rule: in this run or, where
-none is done yet, in earlier ones (Snakemake's `benchmark:` files). As many run at a time as so far.
+The time left is an estimate. Each job that is left takes the mean time of its rule: in this run, in earlier
+ones (Snakemake's `benchmark:` files), or in the reference run of this scale (docs/data/), scaled to what this
+machine has done so far. As many run at a time as so far; before the first has ended, one on each core.
 """
 
 import csv
@@ -19,6 +20,8 @@ from polyreward.ops.jobs import ASKED
 LINES, PROBLEMS, WIDTH = 3, 12, 300  # shown of a failed job's log; of an error of ours; characters of a line
 SILENT = "its log gives no reason; was it killed, perhaps because memory ran out?"
 PLANNED, NAMED = 8, 3  # rules that the plan names; jobs or rules that a line names
+PRIOR_S = 60  # seconds of jobs that are assumed to take as long as in the reference run
+REFERENCE = Path(__file__).parents[4] / "docs/data"
 WITHOUT_WORK = ("all", "carb", "think_as_locals", "transfer")  # rules that only name what others make
 
 Seconds = dict[str, list[float]]  # of jobs, by rule
@@ -34,6 +37,15 @@ def known_seconds(folder: str | Path) -> Seconds:
         except (OSError, ValueError, KeyError, TypeError):
             continue
     return {rule: seconds for rule, seconds in found.items() if seconds}
+
+
+def reference_seconds(results: Path) -> dict[str, float]:
+    """Return each rule's mean seconds in the reference run of a results folder's scale, if it has one."""
+    path = REFERENCE / ("mini" if results.name == "results" else results.name) / "costs.csv"
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8", newline="") as lines:
+        return {row["rule"]: float(row["seconds"]) / int(row["jobs"]) for row in csv.DictReader(lines)}
 
 
 @dataclass
@@ -53,6 +65,10 @@ class Run:
         stats: {rule: jobs}, as Snakemake counts them before the first one.
         earlier: how long jobs of each rule took before.
         clock: returns seconds from any start.
+        cores: how many jobs may run at a time.
+
+    Attributes:
+        reference: mean seconds of each rule's jobs in the reference run.
     """
 
     def __init__(
@@ -60,12 +76,15 @@ class Run:
         stats: Mapping[str, int],
         earlier: Seconds | None = None,
         clock: Callable[[], float] = time.monotonic,
+        cores: int = 1,
     ):
         self.left = {rule: count for rule, count in stats.items() if rule != "total"}
         self.total, self.done, self.clock, self.begun = sum(self.left.values()), 0, clock, clock()
         self.running: dict[int, Job] = {}
         self.failed: dict[int, Job] = {}
         self.earlier, self.now = earlier or {}, defaultdict(list)
+        self.reference: dict[str, float] = {}
+        self.cores = cores
         self.busy = 0.0  # seconds of all jobs that have ended
 
     def start(
@@ -96,20 +115,32 @@ class Run:
         self.busy += self.clock() - job.start
         self.left[job.rule] = max(self.left.get(job.rule, 0) - 1, 0)
 
+    def pace(self) -> float:
+        """Return how much longer jobs take here than in the reference run, near 1 as long as few have ended."""
+        both = {rule: took for rule, took in {**self.earlier, **self.now}.items() if rule in self.reference}
+        expected = sum(len(took) * self.reference[rule] for rule, took in both.items())
+        return (sum(map(sum, both.values())) + PRIOR_S) / (expected + PRIOR_S)
+
+    def mean_seconds(self, rule: str) -> float | None:
+        """Return how long a job of a rule takes, as far as it is known."""
+        if known := self.now.get(rule) or self.earlier.get(rule):
+            return fmean(known)
+        return self.reference[rule] * self.pace() if rule in self.reference else None
+
     def seconds_left(self) -> tuple[float, list[str]]:
         """Return how long the run still takes, as far as it is known, and the rules of unknown time."""
-        work, unknown, clock = 0.0, [], self.clock()
+        work, longest, unknown, clock = 0.0, 0.0, [], self.clock()
         for rule, count in self.left.items():
-            known = self.now.get(rule) or self.earlier.get(rule)
-            if known:
-                mean = fmean(known)
+            mean = self.mean_seconds(rule) if count else None
+            if mean is not None:
                 begun = [min(clock - job.start, mean) for job in self.running.values() if job.rule == rule]
                 work += max(count * mean - sum(begun), 0)
+                longest = max(longest, mean - max(begun, default=0))
             elif count and rule not in WITHOUT_WORK:
                 unknown.append(rule)
         busy = self.busy + sum(clock - job.start for job in self.running.values())
-        at_a_time = busy / (clock - self.begun) if clock > self.begun else 1.0
-        return work / max(at_a_time, 1.0), unknown
+        at_a_time = busy / (clock - self.begun) if self.done and clock > self.begun else self.cores
+        return max(work / max(at_a_time, 1.0), longest), unknown
 
     def percent(self) -> int:
         """Return the share of the jobs that are done, rounded down."""
