@@ -291,3 +291,30 @@ def test_catalog_works_on_the_checkout_at_hand_and_says_what_it_wrote(data, tmp_
     assert re.search(r"and \d{3,} more; --all lists them", said.err)
     assert cli.main(["catalog", "check", "pt", "--all"]) == 1
     assert len(capsys.readouterr().err.splitlines()) > 500
+
+
+def helps():
+    """Yield each text of --help: of the program, its commands and their options."""
+    yield "polyreward", cli.commands.help
+    for name, command in cli.commands.commands.items():
+        yield name, command.help
+        yield name, command.get_short_help_str(1000)
+        yield from (
+            (f"{name} {one.name}", one.help) for one in command.params if one.param_type_name == "option"
+        )
+
+
+@pytest.mark.parametrize(("name", "text"), list(helps()), ids=lambda one: one[:40].replace("\n", " "))
+def test_each_help_text_begins_with_a_noun_or_a_verb(name, text):
+    first = text.split()[0].strip(".,:;")
+    assert first[0].isupper(), name
+    assert first not in ("Of", "Whose", "What", "Which", "As", "By", "Where", "From", "It", "That"), name
+
+
+def test_the_version_and_the_commands_to_start_with(capsys):
+    assert cli.main(["--version"]) == 0
+    assert re.fullmatch(r"polyreward \d+\.\d+\.\d+\n", capsys.readouterr().out)
+    assert cli.main(["--help"]) == 0
+    said = capsys.readouterr().out
+    start = said[said.index("Start with one of these:") : said.index("Options:")]
+    assert re.findall(r"^ +polyreward (\w+)", start, re.MULTILINE) == ["score", "report", "plan"]

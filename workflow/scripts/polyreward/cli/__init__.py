@@ -31,8 +31,16 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.version_option(package_name="polyreward", message="%(prog)s %(version)s")
 def commands() -> None:
-    """Tools of the polyreward pipeline; `snakemake` runs it."""
+    """Score reward models, and plan, check and share results. `make` and `snakemake` make the results.
+
+    \b
+    Start with one of these:
+      polyreward score MODEL pairs.jsonl --out scores.parquet
+      polyreward report results
+      polyreward plan --configfile workflow/scales/gpu.yaml
+    """
 
 
 for room in (scoring, texts, machines, pages, records):

@@ -24,7 +24,7 @@ from polyreward.cli.shared import OVERLAYS, ROOT, Listing
 @click.option(
     "--throughputs",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="What gpu-check wrote; shows how many tokens a job's limit holds.",
+    help="File that gpu-check wrote; shows how many tokens a job's limit holds.",
 )
 def plan(
     targets: tuple[str, ...],
@@ -44,7 +44,7 @@ def plan(
 @click.command()
 @click.argument("results", default="results", type=click.Path(path_type=Path))
 def costs(results: Path) -> None:
-    """Print each rule's seconds and memory, and what it asked for.
+    """Print each rule's seconds, memory and requested memory.
 
     RESULTS is a scale's results folder, such as results/tiny; by default results."""
     from polyreward.core.tables import as_markdown
@@ -63,7 +63,7 @@ def costs(results: Path) -> None:
     type=click.Choice(["cuda", "cpu"]),
     default="cuda",
     show_default=True,
-    help="cpu: in miniature.",
+    help="Device to check; cpu is a rehearsal in miniature.",
 )
 @click.option(
     "--out",
@@ -73,10 +73,10 @@ def costs(results: Path) -> None:
     help="The file of throughputs to write.",
 )
 def gpu_check(device: str, out: Path) -> None:
-    """Train, score and generate with a small random model on the CUDA device, next to the CPU.
+    """Train, score and generate with a small random model on the CUDA device, and compare with the CPU.
 
-    It takes a few minutes, and shows whether a long job can be trusted to the device, and how fast it is.
-    Ends with 1 where a check fails."""
+    It takes a few minutes. It shows whether the device can be trusted with long jobs, and how fast it is. The
+    exit status is 1 if a check fails."""
     if device == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # before torch is imported, which looks for devices then
     from polyreward.ops.gpu_check import check_device
@@ -87,15 +87,15 @@ def gpu_check(device: str, out: Path) -> None:
 @click.command(
     "hub-check",
     cls=Listing,
-    short_help="Ask the hub for all that a scale fetches: access, models' heads, datasets' columns.",
+    short_help="Check what a scale fetches from the hub: access, models' heads, datasets' columns.",
     epilog="Example: polyreward hub-check --configfile workflow/scales/paper.yaml --data",
 )
 @OVERLAYS
 @click.option("--data", is_flag=True, help="Also fetch the datasets and read their columns.")
 def hub_check(configfile: tuple[str, ...], data: bool) -> None:
-    """Find what the hub will refuse of a scale before anything is spent, and name all of it at once.
+    """Find everything that the hub would refuse, before a long run.
 
-    Only small files are fetched, no weights."""
+    It fetches small files only, no weights."""
     from polyreward.ops.hub_check import check_hub
 
     print("\n".join(check_hub(configfile, ROOT, data)) or "This scale fetches nothing from the hub")

@@ -9,15 +9,15 @@ from polyreward.cli.shared import RESULTS, ROOT, Listing, overlays
 
 @click.command(
     cls=Listing,
-    short_help="Print from which true effect on a finished scale decides each claim.",
+    short_help="Print the true effect that each claim needs, from a finished run.",
     epilog="Example: polyreward power --configfile workflow/scales/night.yaml > power.md",
 )
-@overlays("Overlays on config.yaml of the scale that was run; none: mini.")
+@overlays("Overlays of the scale that was run; none for scale mini.")
 def power(configfile: tuple[str, ...]) -> None:
-    """Print from which true effect on each claim would hold, with a probability of 80%.
+    """Print the true effect at which each claim would hold with 80% power.
 
-    It uses the intervals of a finished scale: transfer_claims.csv and carb_claims.csv (or claims.csv) of its
-    results folder. For a printed value that is too small it says how many units would find it."""
+    It uses the intervals of a finished run: transfer_claims.csv and carb_claims.csv (or claims.csv) in its
+    results folder. For each printed value it also says how many units would show it."""
     from polyreward.ops.power_page import power_page
 
     print(power_page(list(configfile), ROOT), end="")
@@ -25,7 +25,7 @@ def power(configfile: tuple[str, ...]) -> None:
 
 @click.command(
     cls=Listing,
-    short_help="Write the page of a results folder: claims, tables, figures, and how to make each.",
+    short_help="Write a page with all results made so far: claims, tables, figures.",
     epilog="Example: polyreward report results/tiny",
 )
 @click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS_FOLDER")
@@ -36,9 +36,9 @@ def power(configfile: tuple[str, ...]) -> None:
 )
 @overlays("Overlays that the results were made with; by default found by their folder.")
 def report(results: Path, out: Path | None, configfile: tuple[str, ...]) -> None:
-    """Write one page that shows a scale's results, and how to make those that are missing.
+    """Write one page with the results that exist, and the command for each one that is missing.
 
-    It makes no result, takes seconds, and needs no network to read."""
+    It makes no results and takes seconds. The page needs no network."""
     from polyreward.report.page import write_page
     from polyreward.report.results import read_results
 

@@ -23,16 +23,16 @@ def _in_project(path: Path) -> Path:
 )
 @FOLDER
 @click.argument("artifacts", nargs=-1)
-@click.option("--rebuild", is_flag=True, help="Make them again in a temporary folder, and compare.")
+@click.option("--rebuild", is_flag=True, help="Make the files again in a temporary folder, and compare.")
 @MADE_WITH
 @CORES
 def verify(
     results: Path, artifacts: tuple[str, ...], rebuild: bool, configfile: tuple[str, ...], cores: str
 ) -> None:
-    """Check that all below RESULTS is as it was made; end with 1 and the names of what is not.
+    """Check that all files in RESULTS are as they were made. The exit status is 1 if one is not.
 
     Tables and figures are compared with RESULTS/SHA256SUMS; scores, hidden states and models with their own
-    checksums. ARTIFACTS are files in RESULTS, to check only these. Run it in the project's folder."""
+    checksums. ARTIFACTS are files in RESULTS; only these are checked. Run it in the project's folder."""
     from polyreward.artifacts.sums import artifact_files
     from polyreward.ops.verify import artifact_sums, check_rebuild, check_sums, scale_of
 
@@ -49,10 +49,10 @@ def verify(
 @click.command(short_help="List models that are unavailable, and why.")
 @FOLDER
 def unavailable(results: Path) -> None:
-    """Print each file below RESULTS that holds a reason instead of scores or a model, and the reason.
+    """Print each file in RESULTS that holds a reason instead of scores or a model, and the reason.
 
-    With `missing: row` a table shows these models as empty rows. `make again` makes the files again. Ends
-    with 1 where there is none."""
+    With `missing: row`, tables show these models as empty rows. `make again` retries them. The exit status is
+    1 if there are none."""
     from polyreward.core.unavailable import unavailable_files
 
     found = unavailable_files(results)
@@ -61,14 +61,14 @@ def unavailable(results: Path) -> None:
     print("\n".join(f"{path}\t{reason}" for path, reason in found.items()))
 
 
-@click.command(short_help="Print what made a table or figure, back to raw data.")
+@click.command(short_help="Print every file behind a table or figure, back to raw data.")
 @click.argument("artifact", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="As JSON, with whole hashes.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with whole hashes.")
 def provenance(artifact: Path, as_json: bool) -> None:
-    """Print what made ARTIFACT, such as results/table1.csv, and all that it was made of, back to raw data.
+    """Print every file behind ARTIFACT, such as results/table1.csv, back to raw data.
 
-    Each file has its sha256, the job's rule, code, seconds, log and inputs by Snakemake's records, and what
-    changed since. Run it in the project's folder."""
+    For each file: its sha256, the rule, code, seconds, log and inputs of its job, and what has changed since.
+    Run it in the project's folder."""
     import dataclasses
     import json
 
@@ -82,9 +82,15 @@ def provenance(artifact: Path, as_json: bool) -> None:
 
 @click.command(short_help="Pack tables, figures, scores, analysis and provenance into one file.")
 @FOLDER
-@click.option("--out", type=click.Path(path_type=Path), default=Path("bundle.zip"), show_default=True)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("bundle.zip"),
+    show_default=True,
+    help="File to write.",
+)
 def bundle(results: Path, out: Path) -> None:
-    """Pack what a reader needs to check the numbers of RESULTS, without weights.
+    """Pack everything that a reader needs to check the numbers in RESULTS, without weights.
 
     RESULTS needs its SHA256SUMS, which `make` writes. Run it in the project's folder."""
     from polyreward.ops.bundle import pack
@@ -109,10 +115,10 @@ def bundle(results: Path, out: Path) -> None:
 @MADE_WITH
 @CORES
 def unbundle(file: Path, folder: Path, rebuild: bool, configfile: tuple[str, ...], cores: str) -> None:
-    """Check that all in FILE is as it was packed and put it into FOLDER, which must not exist yet.
+    """Check the bundle FILE and unpack it into FOLDER, which must not exist yet.
 
-    Compare the sha256 of the manifest that it prints with the one that the packer gives you. With --rebuild,
-    run it in the project's folder: no model is made or read, and no GPU is needed."""
+    Compare the printed sha256 of the manifest with the publisher's. With --rebuild, run it in the project's
+    folder: no model is made or read, and no GPU is needed."""
     from polyreward.ops import bundle
 
     print(f"{folder}: sha256 of its manifest {bundle.unpack(file, folder)}")

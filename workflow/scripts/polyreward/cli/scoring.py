@@ -22,8 +22,8 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 @click.option(
     "--out",
     help=(
-        "File to write, .parquet, .csv, .json or .jsonl: id, subset, category, score_chosen, score_rejected, "
-        "truncated_share, within_noise. Or a folder, where what is there already is not scored again."
+        "File to write (.parquet, .csv, .json or .jsonl) with id, subset, category, score_chosen, "
+        "score_rejected, truncated_share, within_noise. Or a folder; existing scores in it are kept."
     ),
 )
 @click.option(
@@ -32,15 +32,15 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 @click.option(
     "--layout", help="Layout of the files of pairs; by default found by their columns. `inspect` names it."
 )
-@click.option("--limit", type=COUNT, help="Score only the first so many pairs of each file.")
+@click.option("--limit", type=COUNT, help="Pairs to score, from the start of each file.")
 @click.option(
     "--kind",
     type=click.Choice(["classifier", "implicit", "generative"]),
     default="classifier",
     show_default=True,
     help=(
-        "classifier: its output is the reward; implicit: log-likelihood, or with --reference the log-ratio of"
-        " a DPO policy; generative: a judge."
+        "Kind of model. classifier: its output is the reward. implicit: log-likelihood, or with --reference"
+        " the log-ratio of a DPO policy. generative: a judge."
     ),
 )
 @click.option("--reference", help="Folder or hub id of a policy's reference model (implicit).")
@@ -52,7 +52,7 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
     type=click.Choice(["labels", "text"]),
     default="labels",
     show_default=True,
-    help="What counts of a judge: its labels' probabilities, or what it writes (generative).",
+    help="Verdict of a judge: probabilities of its labels, or the text that it writes (generative).",
 )
 @click.option("--revision", help="Commit of a hub id.")
 @click.option(
@@ -60,17 +60,21 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
     type=click.Choice(["float32", "bfloat16", "auto"]),
     default="float32",
     show_default=True,
-    help="float32 is exact; auto: bfloat16 where it is native.",
+    help="Precision. float32 is exact; auto is bfloat16 where it is native.",
 )
 @click.option(
-    "--max-length", type=COUNT, default=2048, show_default=True, help="Tokens, truncated on the left."
+    "--max-length",
+    type=COUNT,
+    default=2048,
+    show_default=True,
+    help="Tokens of a conversation; longer ones are cut on the left.",
 )
 @click.option("--token-budget", type=COUNT, default=2048, show_default=True, help="Tokens per batch.")
 @click.option(
     "--attention",
     default="sdpa",
     show_default=True,
-    help="As transformers names it; a model that has no sdpa runs with eager, and the log says so.",
+    help="Attention, by its name in transformers. A model without sdpa runs with eager, and the log says so.",
 )
 def score(
     model: str | None,
@@ -83,9 +87,9 @@ def score(
     """Score reward models on files of preference pairs and print their accuracies, the best first.
 
     MODEL is a folder or a hub id. DATA is a file of pairs: JSON Lines, JSON, CSV or Parquet, also compressed,
-    or a folder of datasets' save_to_disk. It has the columns prompt, chosen and rejected, or a layout of the
-    field, such as HelpSteer's or JudgeBench's. rejected is one answer or a list: chosen must beat them all.
-    Give more of both as options: score --model A --model B --data x.jsonl --data y.csv."""
+    or a folder from datasets' save_to_disk. It has the columns prompt, chosen and rejected, or a known layout
+    such as HelpSteer's or JudgeBench's. rejected is one answer or a list; chosen must beat all. For several
+    models or files: score --model A --model B --data x.jsonl --data y.csv."""
     every_model = [one for one in (model, *models) if one]
     every_file = [one for one in (data, *files) if one]
     needed = [
@@ -104,20 +108,20 @@ def score(
 
 
 @click.command(
-    short_help="Show what a file of preference pairs holds, and what a model makes of it.",
+    short_help="Show the content of a file of preference pairs, and its problems.",
     epilog="Example: polyreward inspect pairs.jsonl --model results/work/4_models/gemma-3-270m_en",
 )
 @click.argument("file")
 @click.option("--layout", help="Layout of the file; by default found by its columns.")
-@click.option("--limit", type=COUNT, help="Read the first so many rows only.")
+@click.option("--limit", type=COUNT, help="Rows to read, from the start of the file.")
 @click.option(
     "--model", help="Folder or hub id whose chat template is tried on every pair; no weights are loaded."
 )
-@click.option("--max-length", type=COUNT, default=2048, show_default=True, help="Tokens.")
+@click.option("--max-length", type=COUNT, default=2048, show_default=True, help="Tokens of a conversation.")
 def inspect(file: str, layout: str | None, limit: int | None, model: str | None, max_length: int) -> None:
-    """Show what FILE holds: its layout, rows left out and why, subsets, writing systems and lengths.
+    """Show the layout of FILE, rows left out and why, subsets, writing systems and lengths.
 
-    With --model, also the rows that the model's chat template refuses, cuts, or makes equal."""
+    With --model, also rows that the model's chat template refuses, cuts, or makes equal."""
     from polyreward.evaluation.inspection import overview, render
     from polyreward.prepare.pair_files import read_pair_file
 

@@ -56,7 +56,7 @@ def catalog(action: str, languages: tuple[str, ...], data: Path, whole: bool) ->
 
 @click.command(
     cls=Listing,
-    short_help="Begin the folder of a new language, or check what it lacks.",
+    short_help="Begin the folder of a new language, or check it.",
     epilog=(
         "Example: polyreward language check fr --configfile workflow/scales/tiny.yaml"
         " workflow/scales/french.yaml"
@@ -67,16 +67,16 @@ def catalog(action: str, languages: tuple[str, ...], data: Path, whole: bool) ->
 @click.option(
     "--folder",
     help=(
-        "Of the language's facts and texts; by default that of language_folders in the settings, else "
-        "resources/languages/<language>."
+        "Folder with the language's facts and texts; by default the one in language_folders of the settings, "
+        "or resources/languages/<language>."
     ),
 )
 @OVERLAYS
 def language(action: str, language: str, folder: str | None, configfile: tuple[str, ...]) -> None:
-    """Begin the folder of a language that brings one of its own, or list all that is missing or broken in it.
+    """Begin the folder of a new language, or list everything that is missing or broken in it.
 
-    `update` writes what there is to translate, in the order in which a scale draws it, and keeps what is
-    translated. LANGUAGE is an ISO 639 code, such as fr."""
+    `update` writes all texts to translate, in the order in which scales draw them, and keeps translations.
+    `check` lists the problems. LANGUAGE is an ISO 639 code, such as fr."""
     from polyreward.config.scale import read_scale
     from polyreward.ops.preflight import check_languages, update_folder
 
@@ -97,21 +97,21 @@ def language(action: str, language: str, folder: str | None, configfile: tuple[s
     "--folder",
     type=click.Path(path_type=Path),
     help=(
-        "Of a language that brings its own, which LANGUAGES then names "
-        "alone; of templates that are not translated whole nothing is counted."
+        "Folder of a language with its own texts. Give exactly one language. Templates that are not "
+        "completely translated do not count."
     ),
 )
 @click.option(
     "--benchmark",
     default="mini-rewardbench",
     show_default=True,
-    help="Whose sections count, of workflow/catalog/benchmarks.yaml.",
+    help="Benchmark whose sections count, in workflow/catalog/benchmarks.yaml.",
 )
 def cues(languages: tuple[str, ...], data: Path, folder: Path | None, benchmark: str) -> None:
-    """Print what classifiers that see answers alone get on eval/, in percent.
+    """Print the accuracy (%) on eval/ of classifiers that see only the answers.
 
-    Trained on pool/, and on the rest of each section. Far from 50: answers give away which one is right.
-    LANGUAGES are ISO 639-1 codes, such as en es it ko zh; the source language is en."""
+    They are trained on pool/, and on the rest of each section. Far from 50, answers give away which one is
+    right. LANGUAGES are ISO 639-1 codes, such as en es it ko zh; the source language is en."""
     import pandas as pd
 
     from polyreward.core.yaml_files import read_yaml
@@ -146,7 +146,7 @@ def cues(languages: tuple[str, ...], data: Path, folder: Path | None, benchmark:
         tables.append(cue_table(pool, rows, language))
     table = pd.concat(tables)
     print(
-        f"The farthest from 50 of {len(table) // len(languages) // 4} classifiers in each section and"
-        " language, %:\n"
+        f"Accuracy (%) of the classifier that is farthest from 50, of {len(table) // len(languages) // 4}, by"
+        " section and language:\n"
     )
     print(worst_cues(table)[list(languages)].to_markdown(floatfmt=".1f"))

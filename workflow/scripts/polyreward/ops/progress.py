@@ -116,7 +116,7 @@ class Run:
         self.left[job.rule] = max(self.left.get(job.rule, 0) - 1, 0)
 
     def pace(self) -> float:
-        """Return how much longer jobs take here than in the reference run, near 1 as long as few have ended."""
+        """Return how much longer jobs take here than in the reference run; near 1 until some have ended."""
         both = {rule: took for rule, took in {**self.earlier, **self.now}.items() if rule in self.reference}
         expected = sum(len(took) * self.reference[rule] for rule, took in both.items())
         return (sum(map(sum, both.values())) + PRIOR_S) / (expected + PRIOR_S)
