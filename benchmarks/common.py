@@ -5,6 +5,7 @@ import contextlib
 import os
 import random
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,10 +14,12 @@ from pathlib import Path
 import pandas as pd
 import torch
 
+from polyreward.artifacts.sums import write_sums
 from polyreward.config.scale import read_scale
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import Paths
+from polyreward.ops.hardware import hardware
 from polyreward.scoring.interface import Conversations
 
 ROOT = Path(__file__).parents[1]
@@ -114,6 +117,16 @@ def counted(decoder: torch.nn.Module) -> Iterator[list[int]]:
         yield tokens
     finally:
         hook.remove()
+
+
+def write_data(folder: Path, name: str, table: pd.DataFrame, facts: dict) -> None:
+    """Write a table for the documents, with these facts, the machine and the commit in run.csv."""
+    folder.mkdir(parents=True, exist_ok=True)
+    git = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=8"]
+    commit = subprocess.run(git, text=True, capture_output=True, check=True).stdout.strip()
+    table.to_csv(folder / name, index=False, float_format="%.2f")
+    pd.DataFrame([{**facts, "machine": hardware(), "commit": commit}]).to_csv(folder / "run.csv", index=False)
+    write_sums(folder, [name, "run.csv"], folder / "SHA256SUMS")
 
 
 def print_table(caption: str, rows: Sequence[dict]) -> None:

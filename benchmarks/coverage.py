@@ -1,6 +1,7 @@
 """How often nominal 95% intervals hold the truth, on simulated data of our sizes whose truth is known."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import common
 import numpy as np
@@ -313,8 +314,13 @@ def main() -> None:
     parser = common.parser(__doc__)
     parser.add_argument("--repetitions", type=int, default=1000, help="simulated samples of each size")
     parser.add_argument("--samples", type=int, default=1000, help="resamples of each")
+    parser.add_argument("--out", type=Path, help="folder for the tables that docs show: docs/data/coverage")
     options = parser.parse_args()
     table = coverage_table(options.repetitions, options.samples)
+    if options.out:
+        as_shown = table[["what", "n", "width"]].assign(coverage_pct=100 * table["coverage"])
+        facts = {"samples": options.repetitions, "resamples": options.samples}
+        common.write_data(options.out, "coverage.csv", as_shown, facts)
     shown = table[["what", "n"]].assign(coverage=table["coverage"].map("{:.1%}".format))
     shown["mean width"] = table["width"].map("{:.1f}".format)
     reach = norm.isf((1 - 0.95) / 2) * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / options.repetitions)
