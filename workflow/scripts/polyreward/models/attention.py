@@ -1,5 +1,8 @@
 """Which of transformers' attention implementations a model is run with."""
 
+# Tokens of a batch at most: eager attention holds a number for each two tokens of a row, and of each head
+EAGER_TOKENS = 8192
+
 
 def attention_for(config, wanted: str) -> str:
     """Return an implementation that computes what the model's own configuration says.

@@ -13,7 +13,7 @@ from polyreward.core.errors import PolyrewardError, UnavailableError, is_outage
 from polyreward.core.logs import announce
 from polyreward.core.naming import COMMIT
 from polyreward.core.seals import intact
-from polyreward.models.attention import attention_for
+from polyreward.models.attention import EAGER_TOKENS, attention_for
 from polyreward.models.devices import device
 from polyreward.models.precision import torch_dtype
 from polyreward.scoring.classifier import Classifier, shares_prompt
@@ -58,7 +58,7 @@ def load_classifier(
         )
     _check_fit(model, tokenizer, source, max_length)
     share = shares_prompt(model, output)
-    return Classifier(model, tokenizer, max_length, token_budget, share, output)
+    return Classifier(model, tokenizer, max_length, _fitting_budget(model, token_budget), share, output)
 
 
 def load_causal_lm(
@@ -73,7 +73,7 @@ def load_causal_lm(
     """Load a causal LM and its tokenizer; arguments and errors as in load_classifier."""
     model, tokenizer = _loaded(AutoModelForCausalLM, source, dtype, attention, revision, False, gpus)
     _check_fit(model, tokenizer, source, max_length)
-    return causal_lm(model, tokenizer, max_length, token_budget)
+    return causal_lm(model, tokenizer, max_length, _fitting_budget(model, token_budget))
 
 
 def _check_fit(model: torch.nn.Module, tokenizer, source: str | Path, max_length: int) -> None:
@@ -104,6 +104,11 @@ def _check_fit(model: torch.nn.Module, tokenizer, source: str | Path, max_length
             f"{source}: is made for {made_for} tokens; longer texts, of up to {max_length} by max_length,"
             " may score at random"
         )
+
+
+def _fitting_budget(model: torch.nn.Module, token_budget: int) -> int:
+    eager = model.config._attn_implementation == "eager"
+    return min(token_budget, EAGER_TOKENS) if eager else token_budget
 
 
 def load_tokenizer(source: str | Path, revision: str | None = None):
