@@ -111,6 +111,8 @@ def train_by_grpo(
     kept_in = checkpoint_arguments(checkpoints, start_folder, record, seed, dataset)
     shared = trainer_arguments(settings, seed, label, precision, liger)
     rewarder = rewarder_of(tokenizer)
+    # The frozen copy that the KL divergence is to; TRL would make one of float32.
+    reference = {"model_init_kwargs": {"dtype": precision}} if settings.beta and not settings.lora else {}
 
     def describe(logs: Mapping[str, float]) -> str:
         if "reward" not in logs:  # a step on replies of an earlier one
@@ -122,7 +124,7 @@ def train_by_grpo(
     trainer = GRPOTrainer(
         model=model,
         reward_funcs=counting_ties(rewarder.functions(), rewarder.weights, settings.generations),
-        args=_grpo_config(settings, rewarder.weights, {**kept_in, **shared}),
+        args=_grpo_config(settings, rewarder.weights, {**kept_in, **shared, **reference}),
         train_dataset=dataset,
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
