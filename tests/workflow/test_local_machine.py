@@ -8,10 +8,12 @@ from support import snakemake
 # that the most that run at a time does not depend on how fast anything is.
 TOY = """
 from polyreward.ops import machine
+from polyreward.ops.resources import ModelJob
 from polyreward.ops.workflow import limit_jobs, stop_early
 
 machine.memory_mb = lambda: {memory_mb}
 machine.cuda_devices = lambda: {devices}
+machine.gpu_gib = lambda: 24
 
 
 onstart:
@@ -84,6 +86,17 @@ def test_a_job_that_needs_more_than_there_is_is_refused_before_any_starts(toy):
     assert ran.returncode != 0 and most == 0
     assert "toy: a job asks for 20000 MB of memory, and jobs get 14400 of this machine's 16000" in ran.stdout
     assert "toy: a job asks for 2 GPUs, and jobs get 1" in ran.stdout
+
+
+# A model of 14 billion parameters, on a card of 24 GiB
+LARGE = """mem_mb=ModelJob("score", lambda wildcards: [{"hub": "a/large", "parameters_b": 14.8}], None, {}, "bfloat16", 1,
+            True, 60, 1000), gpu=1,"""
+
+
+def test_a_model_that_no_card_holds_is_refused_before_any_job_starts(toy):
+    ran, most = toy(resources=LARGE, memory_mb=64_000)
+    assert ran.returncode != 0 and most == 0
+    assert "toy: a/large needs 29 GiB on one GPU, of 24; spread it (`gpus: 2` in its entry)" in ran.stdout
 
 
 def test_a_stated_limit_neither_hides_a_job_that_needs_more_nor_exceeds_the_machine(toy, tmp_path):

@@ -18,6 +18,7 @@ from polyreward.config.translation import (
 from polyreward.core.codehash import code_of
 from polyreward.core.naming import TEXT_BASELINES, ModelName, one_of
 from polyreward.ops.workflow import end_jobs_on_interrupt, follow_code, limit_jobs, name_logs, stop_early
+from polyreward.ops.resources import written_at_once
 from polyreward.plan import read_plan
 from polyreward.sources.revisions import locked
 from polyreward.think_as_locals.inputs import ARTIFACTS as JUDGES_ARTIFACTS
@@ -27,6 +28,22 @@ PLAN = read_plan(workflow, config, report)
 SETTINGS, KNOWN, SCALE, PATHS = PLAN.settings, PLAN.known, PLAN.scale, PLAN.scale.paths
 FILES, RESOURCES, ARTIFACTS = PLAN.files, PLAN.resources, PLAN.artifacts
 CARB, JUDGES = PLAN.carb, PLAN.judges
+
+# Tokens that writing has at once, for the memory of a card.
+SAMPLED_AT_ONCE = written_at_once(
+    SETTINGS.alignment.sampling.batch_size, SETTINGS.alignment.sampling.max_new_tokens
+)
+CANDIDATES_AT_ONCE = written_at_once(
+    SETTINGS.carb.candidates.per_question, SETTINGS.carb.candidates.max_new_tokens
+)
+TRANSLATED_AT_ONCE = max(
+    (
+        2 * one.batch_size * one.max_new_tokens
+        for one in SETTINGS.translation.engines.values()
+        if one.kind != "gettext"
+    ),
+    default=0,
+)
 
 # Who labels a policy's responses: the target language's reward model, or the source's.
 LABELLERS = ["target", "english"]

@@ -243,7 +243,9 @@ rule policy_answers:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("generate", lambda wc: [SETTINGS.alignment.policy], minutes=240),
+        **RESOURCES.for_models(
+            "generate", lambda wc: [SETTINGS.alignment.policy], minutes=240, tokens=SAMPLED_AT_ONCE
+        ),
     params:
         runs=SETTINGS.alignment.runs,
         sampling=SCALE.policy_sampling,

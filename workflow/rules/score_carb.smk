@@ -111,7 +111,12 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
     wildcard_constraints:
         scorer=one_of(PERTURBED_JUDGES),
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [JUDGES.model], minutes=240),
+        **RESOURCES.for_models(
+            "score_long",
+            lambda wc: [JUDGES.model],
+            minutes=240,
+            tokens=SETTINGS.think_as_locals.judge_token_budget,
+        ),
     params:
         entry=lambda wc: FILES.loadable(JUDGES.judges[PERTURBED_JUDGES[wc.scorer]]),
         scoring=JUDGES.scoring,
@@ -138,7 +143,12 @@ rule locals_scores:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [JUDGES.model_of(wc.judge)], minutes=720),
+        **RESOURCES.for_models(
+            "score_long",
+            lambda wc: [JUDGES.model_of(wc.judge)],
+            minutes=720,
+            tokens=SETTINGS.think_as_locals.judge_token_budget,
+        ),
     params:
         entry=lambda wc: FILES.loadable(JUDGES.judges[wc.judge]),
         scoring=JUDGES.scoring,
@@ -166,7 +176,12 @@ rule locals_held_out:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [JUDGES.model], minutes=120),
+        **RESOURCES.for_models(
+            "score_long",
+            lambda wc: [JUDGES.model],
+            minutes=120,
+            tokens=SETTINGS.think_as_locals.judge_token_budget,
+        ),
     params:
         entry=lambda wc: FILES.loadable(JUDGES.written_by(wc.learner)),
         scoring=JUDGES.scoring,
@@ -208,7 +223,7 @@ rule candidates:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("generate", lambda wc: [wc.policy], minutes=480),
+        **RESOURCES.for_models("generate", lambda wc: [wc.policy], minutes=480, tokens=CANDIDATES_AT_ONCE),
     params:
         policy=lambda wc: wc.policy,
         sampling={"settings": SETTINGS.carb.candidates, "precision": SETTINGS.precision},
@@ -227,7 +242,9 @@ use rule candidates as grpo_answers with:
     wildcard_constraints:
         scorer=one_of(CARB.rewarding),
     resources:
-        **RESOURCES.for_models("generate", lambda wc: [SETTINGS.carb.grpo.policy], minutes=240),
+        **RESOURCES.for_models(
+            "generate", lambda wc: [SETTINGS.carb.grpo.policy], minutes=240, tokens=CANDIDATES_AT_ONCE
+        ),
     params:
         policy=lambda wc: f"grpo_{wc.scorer}",
         sampling={"settings": SETTINGS.carb.candidates, "precision": SETTINGS.precision, "greedy": True},

@@ -92,7 +92,9 @@ rule sampled_responses:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("generate", lambda wc: [SETTINGS.alignment.policy], minutes=1440),
+        **RESOURCES.for_models(
+            "generate", lambda wc: [SETTINGS.alignment.policy], minutes=1440, tokens=SAMPLED_AT_ONCE
+        ),
     params:
         prompts=SETTINGS.alignment.prompts,
         responses=SETTINGS.alignment.responses,

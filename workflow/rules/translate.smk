@@ -22,6 +22,7 @@ rule translated_rows:
                 else engine_of(SCALE, wc.language).models(wc.language)
             ),
             minutes=2880,
+            tokens=TRANSLATED_AT_ONCE,
         ),
     params:
         engine=lambda wc: engine_of(SCALE, wc.language).arguments(wc.language),
@@ -39,7 +40,10 @@ use rule translated_rows as engine_sample with:
         "<translated>/samples/{engine}/{language}.jsonl",
     resources:
         **RESOURCES.for_models(
-            "generate", lambda wc: Engine(SCALE, wc.engine).models(wc.language), minutes=240
+            "generate",
+            lambda wc: Engine(SCALE, wc.engine).models(wc.language),
+            minutes=240,
+            tokens=TRANSLATED_AT_ONCE,
         ),
     params:
         engine=lambda wc: Engine(SCALE, wc.engine).arguments(wc.language),
@@ -108,7 +112,10 @@ use rule translated_rows as translated_passages with:
         language=one_of(languages_translated(SCALE, SETTINGS.passages)),
     resources:
         **RESOURCES.for_models(
-            "generate", lambda wc: engine_of(SCALE, wc.language).models(wc.language), minutes=2880
+            "generate",
+            lambda wc: engine_of(SCALE, wc.language).models(wc.language),
+            minutes=2880,
+            tokens=TRANSLATED_AT_ONCE,
         ),
 
 

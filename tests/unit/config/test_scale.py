@@ -154,8 +154,11 @@ def test_languages_are_grouped_by_script_and_no_group_is_empty(scale):
 
 
 def test_a_training_gets_its_section_and_what_all_models_share(scale):
-    section = scale.settings.alignment.dpo
-    assert scale.training(section) == {"settings": section, "precision": "float32"}
+    section, liger = scale.settings.alignment.dpo, scale.settings.devices.model_copy(update={"liger": True})
+    assert scale.policy_training(section) == {"settings": section, "precision": "float32", "liger": False}
+    with_liger = Scale(scale.settings.model_copy(update={"devices": liger}), scale.known)
+    assert with_liger.policy_training(section)["liger"] is True
+    assert "liger" not in with_liger.training(section)  # a reward model has no vocabulary head to fuse
 
 
 @pytest.mark.parametrize(

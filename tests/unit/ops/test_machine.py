@@ -76,6 +76,18 @@ def test_no_more_gpus_than_are_visible(devices, monkeypatch, visible, count):
     assert devices("dev/nvidia0", "dev/nvidia1", "dev/nvidia2") == count
 
 
+@pytest.mark.parametrize(("said", "expected"), [("23028\n81559\n", 22.5), ("[N/A]\n", None), ("", None)])
+def test_a_card_has_the_memory_that_nvidia_smi_says(tmp_path, monkeypatch, said, expected):
+    monkeypatch.setattr(machine, "cuda_devices", lambda: 2)
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text(f"#!/bin/sh\nprintf '{said}'\n", encoding="utf-8")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert machine.gpu_gib() == (expected and pytest.approx(expected, abs=0.02))
+    monkeypatch.setattr(machine, "cuda_devices", lambda: 0)
+    assert machine.gpu_gib() is None
+
+
 @pytest.mark.parametrize(("text", "expected"), [
     ("cuda: Optional[str] = None\nhip: Optional[str] = None\n", False), ("cuda: Optional[str] = '12.8'\n", True),
     ("cuda = '12.8'\nhip = None\n", True), ("cuda: Optional[str] = None\nhip: Optional[str] = '6.4'\n", True),

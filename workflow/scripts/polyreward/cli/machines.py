@@ -15,7 +15,7 @@ from polyreward.cli.shared import OVERLAYS, ROOT, Listing
 )
 @click.argument("targets", nargs=-1)
 @OVERLAYS
-@click.option("--gpu-gib", default=80.0, show_default=True, help="Memory of each GPU in GiB.")
+@click.option("--gpu-gib", type=float, help="Memory of each GPU in GiB; by default devices.gpu_gib.")
 @click.option(
     "--times",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -29,7 +29,7 @@ from polyreward.cli.shared import OVERLAYS, ROOT, Listing
 def plan(
     targets: tuple[str, ...],
     configfile: tuple[str, ...],
-    gpu_gib: float,
+    gpu_gib: float | None,
     times: Path | None,
     throughputs: Path | None,
 ) -> None:

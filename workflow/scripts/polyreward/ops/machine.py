@@ -6,6 +6,7 @@ Snakefile imports it."""
 import fcntl
 import os
 import re
+import subprocess
 import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -48,6 +49,18 @@ def cuda_devices(root: Path = Path("/")) -> int:
         return found
     named = [name.strip() for name in visible.split(",") if name.strip()]
     return min(found, named.index("-1") if "-1" in named else len(named))  # CUDA ignores what follows -1
+
+
+def gpu_gib() -> float | None:
+    """Return the memory in GiB of the smallest GPU, as nvidia-smi has it; None where it has none."""
+    command = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
+    if not cuda_devices():
+        return None
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+        return min(float(line) for line in said.split()) / 1024
+    except (OSError, subprocess.SubprocessError, ValueError):  # another maker's, or no such tool
+        return None
 
 
 def _torch_has_gpu_build() -> bool:

@@ -5,7 +5,7 @@ import dataclasses
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -14,8 +14,9 @@ import pandas as pd
 from polyreward.config.scale import Scale, read_scale
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import as_markdown
+from polyreward.ops.memory import gib
 from polyreward.ops.progress import known_seconds
-from polyreward.ops.resources import ModelJob, parameters_b
+from polyreward.ops.resources import ModelJob, parameters_b, too_large
 from polyreward.ops.workflow import dry_run_jobs, memory_function
 
 GIB = 1024**3
@@ -46,6 +47,11 @@ class Job:
         entries = [self.model.known[one] if isinstance(one, str) else one for one in named]
         return [one for entry in entries for one in (entry, entry.get("reference")) if one]
 
+    @property
+    def on_card(self) -> list[dict]:
+        """Return the entries of its models that are on GPUs, where there are some."""
+        return self.model.on_card(self.wildcards) if self.model else []
+
 
 def planned_jobs(targets: Sequence[str], configfiles: Sequence[str], root: Path) -> list[Job]:
     """Return the jobs of a run from nothing.
@@ -65,7 +71,7 @@ def plan_text(
     targets: Sequence[str],
     configfiles: Sequence[str],
     root: Path,
-    gpu_gib: float,
+    gpu_gib: float | None = None,
     times: Path | None = None,
     throughputs: Path | None = None,
 ) -> str:
@@ -75,7 +81,7 @@ def plan_text(
         targets: of Snakemake.
         configfiles: overlays on config.yaml.
         root: the project's folder.
-        gpu_gib: memory of each GPU.
+        gpu_gib: memory of each GPU; None for the scale's devices.gpu_gib.
         times: results of the run whose times count; None for the scale's own.
         throughputs: what gpu-check wrote of the card.
     """
@@ -85,7 +91,9 @@ def plan_text(
     speeds = read_speeds(throughputs) if throughputs else {}
     table = by_rule(jobs, known_seconds(ran), speeds)
     known = table[table["hours"].notna()]
-    problems = [*too_large(jobs, gpu_gib), *missing_disk(sum(disk.values()), root / results)]
+    room = gpu_gib or scale.settings.devices.gpu_gib
+    models = [(job.rule, job.wildcards, job.model) for job in jobs]
+    problems = [*too_large(models, room), *missing_disk(sum(disk.values()), root / results)]
     parts = [
         f"# Scale {results}: {len(jobs)} jobs, {known['hours'].sum():,.1f} hours for the"
         f" {known['jobs'].sum()} of them whose rules ran before",
@@ -126,7 +134,7 @@ def by_rule(
             "hours": fmean(seconds[job.rule]) / 3600 if seconds.get(job.rule) else float("nan"),
             "limit of a job (hours)": job.model.minutes / 60 if job.model else 0.0,
             "million tokens in it": tokens_in_limit(job, speeds or {}) / 1e6,
-            "GiB of a GPU": max((need for _, need, _ in on_card(job)), default=0.0),
+            "GiB of a GPU": max((gib(sum(job.model.card_bytes(one))) for one in job.on_card), default=0.0),
             "memory (GB)": job.model(job.wildcards) / 1e3 if job.model else 0.0,
         }
         for job in jobs
@@ -157,49 +165,6 @@ def tokens_in_limit(job: Job, speeds: Mapping[str, float]) -> float:
         return float("nan")
     kind = "train" if job.model.kind in TRAINED else job.model.kind
     return job.model.minutes * 60 * speeds.get(kind, speeds.get("score", float("nan"))) / billions
-
-
-def on_card(job: Job) -> Iterator[tuple[dict, float, int]]:
-    """Yield each model that a job has on GPUs, the GiB that it takes of each, and their number."""
-    if job.model is None or job.model.kind == "load":
-        return
-    for entry in job.model.entries(job.wildcards):
-        weights, training = job.model.held_mb(entry, auto="bfloat16")
-        devices = job.model.processes if training else entry.get("gpus", 1)
-        yield entry, job.model.computing_mb(weights, training) * 1e6 / devices / GIB, devices
-
-
-def too_large(jobs: Sequence[Job], room: float) -> list[str]:
-    """Return a line for each model that does not fit GPUs of so many GiB, with the rules that load it."""
-    needs, rules = {}, {}
-    for job in jobs:
-        for entry, need, devices in on_card(job):
-            problems = list(_vllm_too_large(job, entry, need, room))
-            if need > room:
-                on = f"each of {devices} GPUs" if devices > 1 else "one GPU"
-                problems.insert(0, f"needs {{}} GiB on {on}")
-            for problem in problems:
-                key = f"{job.model.name(entry)} {problem}"
-                needs[key] = max(need, needs.get(key, 0.0))
-                rules.setdefault(key, {})[job.rule] = None
-    return [
-        f"{problem.format(round(needs[problem]))}, of {room:.0f}: {', '.join(names)}. Take larger GPUs, or"
-        " more; spread a judge (`gpus`), or serve it (`server`); or lower vllm_gpu_share"
-        for problem, names in rules.items()
-    ]
-
-
-def _vllm_too_large(job: Job, entry: dict, training_gib: float, room: float) -> Iterator[str]:
-    settings = job.model.training if job.model.kind == "grpo" else None
-    if not settings or not settings.vllm:
-        return
-    share = settings.vllm_gpu_share * room
-    billions = parameters_b(entry, job.model.known)
-    copy = 1.2 * billions * 2e9 / settings.vllm_tensor_parallel / GIB  # a fifth for replies under way
-    if copy > share:
-        yield f"vLLM's copy takes {copy:.0f} GiB of each GPU, and vllm_gpu_share gives it {share:.0f}"
-    if training_gib + share > room:
-        yield f"training takes {training_gib:.0f} GiB of each GPU and vLLM {share:.0f}"
 
 
 def disk_gib(jobs: Sequence[Job], scale: Scale) -> dict[str, float]:

@@ -3,13 +3,16 @@
 import json
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from polyreward.config.scale import Scale
+from polyreward.models.attention import EAGER_TOKENS
 from polyreward.ops.machine import TABLE_MB
+from polyreward.ops.memory import Shape, gib, scoring_bytes, training_bytes
 from polyreward.settings.base import Section
+from polyreward.settings.transfer import Dpo
 
 # What a job takes in MB where its models compute: PROGRAM + LOADED * weights + WORK[kind] * sqrt(weights).
 # Loading holds pages of a file next to the weights; batches grow with a model's width, of which the weights
@@ -28,6 +31,7 @@ CUDA_PROGRAM = 4000
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 # Of a pair of 4 kB of text: peaks were 160 times the text
 TFIDF_MB = 0.65
+PROMPT = 1024  # tokens that are allowed for
 UNKNOWN_B = 0.3  # billions of parameters of a model of unknown size: that of mini's
 
 
@@ -40,7 +44,9 @@ class ModelJob:
     training: the section of its settings, where it trains.
     known: models.yaml.
     gpu: does it compute on a GPU here?
-    minutes: its limit on a cluster."""
+    minutes: its limit on a cluster.
+    tokens: that scoring or writing has at once.
+    shards: over how many processes the state of a training is split."""
 
     kind: str
     models: Callable[..., Iterable[str | dict]]
@@ -50,6 +56,8 @@ class ModelJob:
     processes: int
     gpu: bool
     minutes: int
+    tokens: int = 0
+    shards: int = 1
 
     def __call__(self, wildcards, attempt=1) -> int:
         """Return the MB of memory that a job asks for; half as much again at each further attempt."""
@@ -62,11 +70,9 @@ class ModelJob:
         found = [self.known[one] if isinstance(one, str) else one for one in self.models(wildcards)]
         return [entry for entry in found if "server" not in entry]
 
-    def held_mb(self, entry: dict, auto: str = "float32") -> tuple[float, float]:
-        """Return the MB of weights of a model and the reference next to it, and what training adds to them.
-
-        auto: what precision `auto` turns out as."""
-        precision = auto if self.precision == "auto" else self.precision
+    def held_mb(self, entry: dict) -> tuple[float, float]:
+        """Return the MB of weights of a model and the reference next to it, and what training adds."""
+        precision = "float32" if self.precision == "auto" else self.precision
         default = precision if self.training is None else "float32"
         weights, billions = 0.0, parameters_b(entry, self.known)
         for one, dtype in ((entry, default), (entry.get("reference"), precision)):
@@ -93,6 +99,82 @@ class ModelJob:
 
     def _host_mb(self, weights: float, training: float) -> float:
         return CUDA_PROGRAM + LOADED * weights if self.gpu else self.computing_mb(weights, training)
+
+    def on_card(self, wildcards) -> list[dict]:
+        """Return the models that compute, which they do on GPUs where there are some."""
+        return [] if self.kind == "load" else self.entries(wildcards)
+
+    def card_bytes(self, entry: dict, training: Section | None = None) -> tuple[float, float]:
+        """Return what a model takes of each of its GPUs: throughout, and what its longest rows add.
+
+        training: the section of its settings instead of the job's own."""
+        training, half = training or self.training, self.precision != "float32"
+        shape, parameters = shape_of(entry, self.known), parameters_b(entry, self.known) * 1e9
+        reference = entry.get("reference") or {"server": None}
+        beside = 0.0 if "server" in reference else parameters_b(reference, self.known) * 1e9
+        if training is None:
+            size = BYTES.get(entry.get("dtype"), 2 if half else 4)
+            every = (parameters + beside) / entry.get("gpus", 1)
+            eager = entry.get("attention") == "eager"
+            tokens = min(self.tokens, EAGER_TOKENS) if eager else self.tokens
+            cached = entry.get("kind") not in ("classifier", "implicit")
+            longest = entry.get("max_length", tokens) if eager else 0
+            return scoring_bytes(shape, every, tokens, size, cached, longest)
+        rows = training.batch_size * (2 if self.kind == "train" else 1)
+        copied = not training.lora and (
+            training.beta > 0 if self.kind == "grpo" else self.processes > 1 and isinstance(training, Dpo)
+        )
+        frozen = parameters if copied else 0.0
+        held, added = training_bytes(shape, parameters, training, rows, half, self.shards, frozen)
+        return held + 2 * beside, added  # each process has a reward model of its own next to the policy
+
+    def card_problems(self, entry: dict, room: float) -> Iterator[str]:
+        """Yield what does not fit GPUs of so many bytes, and what to do."""
+        held, added = self.card_bytes(entry)
+        devices = self.processes if self.training else entry.get("gpus", 1)
+        on = f"each of {devices} GPUs" if devices > 1 else "one GPU"
+        if held + added > room:
+            said = f"needs {gib(held + added):.0f} GiB on {on}, of {gib(room):.0f}"
+            yield f"{said}; {self._instead(entry, room)}"
+        if self.kind != "grpo" or not self.training.vllm:
+            return
+        share = self.training.vllm_gpu_share * room
+        copy = 1.2 * 2 * parameters_b(entry, self.known) * 1e9 / self.training.vllm_tensor_parallel
+        if copy > share:  # a fifth for replies under way
+            yield (
+                f"vLLM's copy takes {gib(copy):.0f} GiB of each GPU, and vllm_gpu_share gives it"
+                f" {gib(share):.0f}; raise that, or vllm_tensor_parallel"
+            )
+        while_it_writes = held if self.training.vllm_sleep else held + added
+        if while_it_writes + share > room:
+            yield (
+                f"training takes {gib(while_it_writes):.0f} GiB of each GPU and vLLM {gib(share):.0f}, of"
+                f" {gib(room):.0f}; lower vllm_gpu_share, or take more GPUs"
+            )
+
+    def _instead(self, entry: dict, room: float) -> str:
+        """Return the settings with which a model would fit GPUs of so many bytes."""
+        if self.training is None:
+            for gpus in (2, 4, 8):
+                if sum(self.card_bytes({**entry, "gpus": gpus})) <= room:
+                    return f"spread it (`gpus: {gpus}` in its entry), or serve it (`server`)"
+            return "serve it (`server`), or take larger GPUs"
+        smaller = self.training.model_copy(update={"gradient_checkpointing": True})
+        while sum(self.card_bytes(entry, smaller)) > room and smaller.batch_size > 1:
+            half = {
+                "batch_size": smaller.batch_size // 2,
+                "gradient_accumulation": 2 * smaller.gradient_accumulation,
+            }
+            smaller = smaller.model_copy(update=half)
+        if sum(self.card_bytes(entry, smaller)) > room:
+            return "train adapters (`lora`), on more or larger GPUs, or a smaller model"
+        names = ("gradient_checkpointing", "batch_size", "gradient_accumulation")
+        changed = [
+            f"{name}: {str(getattr(smaller, name)).lower()}"
+            for name in names
+            if getattr(smaller, name) != getattr(self.training, name)
+        ]
+        return f"set {', '.join(changed)} in its section"
 
     def gpus(self, wildcards) -> int:
         """Return how many GPUs a job uses, where there are some: for each process as many as a model is
@@ -124,9 +206,11 @@ class JobResources:
         on_gpu: bool = True,
         *,
         minutes: int,
+        tokens: int | None = None,
     ) -> dict[str, Callable | int | str]:
         """Return {resource: value} of a job that holds models; the arguments are as ModelJob has them.
 
+        tokens: None for scoring's budget.
         on_gpu: does it use a GPU, or one for each process of a training, where there is one?"""
         launch = self.scale.launch if training is not None else None
         processes = launch["num_processes"] if launch else 1
@@ -141,6 +225,8 @@ class JobResources:
             processes,
             on_gpu and there,
             minutes,
+            self.scale.settings.scoring.token_budget if tokens is None else tokens,
+            processes if splits_state(launch) else 1,
         )
         if self.site is None:
             here = {"gpu": lambda wildcards: job.gpus(wildcards) if self.runs_here() else 0}
@@ -177,6 +263,43 @@ def cluster_request(
             "gpu_partition" if count(wildcards) else "partition"
         ]
     return found
+
+
+def written_at_once(rows: int, new_tokens: int) -> int:
+    """Return the tokens of so many replies with their prompts, of PROMPT tokens each."""
+    return rows * (PROMPT + new_tokens)
+
+
+def too_large(jobs: Iterable[tuple[str, object, Callable | None]], room_gib: float) -> list[str]:
+    """Return a line for each model that does not fit GPUs of so many GiB, with the rules that load it.
+
+    jobs: each job's rule, wildcards and function of memory."""
+    rules: dict[str, dict[str, None]] = {}
+    for rule, wildcards, memory in jobs:
+        if not isinstance(memory, ModelJob):
+            continue
+        for entry in memory.on_card(wildcards):
+            for problem in memory.card_problems(entry, room_gib * 1024**3):
+                rules.setdefault(f"{memory.name(entry)} {problem}", {})[rule] = None
+    return [f"{', '.join(names)}: {problem}" for problem, names in rules.items()]
+
+
+def splits_state(launch: dict | None) -> bool:
+    """Return whether processes split weights, gradients and the optimizer's state: FSDP, ZeRO-3."""
+    kind = (launch or {}).get("distributed_type")
+    return kind == "FSDP" or (kind == "DEEPSPEED" and launch["deepspeed_config"]["zero_stage"] == 3)
+
+
+def shape_of(entry: dict, models: dict) -> Shape:
+    """Return the sizes of a model's layers: the catalog's; else of the known model of the nearest size."""
+    if "model" in entry:
+        return shape_of(models[entry["model"]], models)
+    if "shape" in entry:
+        return Shape(**entry["shape"])
+    known = {one["parameters_b"]: one["shape"] for one in models.values() if "shape" in one}
+    billions = parameters_b(entry, models) or min(known, default=UNKNOWN_B)
+    nearest = min(known, key=lambda one: abs(math.log(one / billions)), default=None)
+    return Shape(**known[nearest]) if nearest else Shape(24, 1024, 4096, 16, 8, 64, 128_000)
 
 
 def parameters_b(entry: dict, models: dict, unknown: float | None = UNKNOWN_B) -> float | None:

@@ -15,6 +15,7 @@ from polyreward.core.codehash import code_of, save_parsed
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.ops import machine
 from polyreward.ops.cluster import missing_packages, site_settings, start_problems, untrained_problems
+from polyreward.ops.resources import too_large
 
 GRACE_S = 5  # seconds between SIGTERM and SIGKILL
 
@@ -125,10 +126,11 @@ def site_of(workflow) -> dict | None:
     )
 
 
-def stop_early(workflow, bases: list[str] | None = None) -> None:
+def stop_early(workflow, bases: list[str] | None = None, gpu_gib: float | None = None) -> None:
     """Raise Snakemake's error with all that would stop its run later; for `onstart`, before the first job.
 
-    bases: what reward models are trained from; None for a workflow that trains none."""
+    bases: what reward models are trained from; None for a workflow that trains none. gpu_gib: memory of each
+    GPU where jobs run elsewhere."""
     from snakemake.exceptions import WorkflowError
 
     executor, jobs = workflow.executor_plugin.name, list(workflow.dag.needrun_jobs())
@@ -137,7 +139,10 @@ def stop_early(workflow, bases: list[str] | None = None) -> None:
         untrained = untrained_problems(jobs) if bases == [] else []
         own_packages = workflow.deployment_settings.deployment_method  # jobs do not use this environment's
         packages = [] if executor == "dryrun" or own_packages else missing_packages(jobs)
-        raise_all([*start_problems(executor, jobs), *here, *packages, *untrained], "before the first job")
+        room = (machine.gpu_gib() if executor == "local" else gpu_gib) or 0
+        asked = [(job.rule.name, job.wildcards, memory_function(job.rule)) for job in jobs if room]
+        problems = [*start_problems(executor, jobs), *here, *packages, *too_large(asked, room), *untrained]
+        raise_all(problems, "before the first job")
     except PolyrewardError as error:
         raise WorkflowError(str(error)) from None
 

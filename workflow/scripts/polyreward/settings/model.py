@@ -75,6 +75,13 @@ class Devices(Section):
             "Trainings of language models use the kernels of liger-kernel; CUDA only (paper: true, for DPO)."
         ),
     )
+    gpu_gib: Positive = Field(
+        default=80.0,
+        description=(
+            "GiB of memory of each GPU. What does not fit is refused before the first job; on this machine"
+            " nvidia-smi's number counts."
+        ),
+    )
     serve: Serve | None = Field(
         default=None,
         description=(

@@ -1,0 +1,191 @@
+"""What models take of a card: estimates against peaks that were measured on small models, and what is refused."""
+
+import re
+import weakref
+
+import pytest
+import torch
+from peft import get_peft_model
+from tiny_models import ROOT
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from transformers import LlamaConfig, LlamaForSequenceClassification
+
+from polyreward.config.scale import read_scale
+from polyreward.core.yaml_files import read_yaml
+from polyreward.ops.memory import CONTEXT, FRAGMENTS, Shape, scoring_bytes, training_bytes
+from polyreward.ops.resources import ModelJob, too_large
+from polyreward.settings.base import Lora, PolicyTraining
+from polyreward.training.common import lora_config
+
+MODELS = read_yaml(ROOT / "workflow/catalog/models.yaml")
+PAPER = read_scale(["workflow/scales/paper.yaml"], ROOT).settings
+WITHIN = 0.25  # of a measured peak
+
+
+class Peak(TorchDispatchMode):
+    """Count the bytes of all tensors that are alive, and the most at a time."""
+
+    def __init__(self):
+        super().__init__()
+        self.now = self.most = 0
+        self.alive = {}
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        found = function(*args, **(kwargs or {}))
+        for tensor in tree_leaves(found):
+            if isinstance(tensor, torch.Tensor):
+                storage = tensor.untyped_storage()
+                if storage.nbytes() and storage._cdata not in self.alive:
+                    self.alive[storage._cdata] = storage.nbytes()
+                    self.now += storage.nbytes()
+                    weakref.finalize(storage, self._ended, storage._cdata)
+        self.most = max(self.most, self.now)
+        return found
+
+    def _ended(self, key):
+        self.now -= self.alive.pop(key)
+
+
+def small_model(shape: Shape):
+    return LlamaForSequenceClassification(
+        LlamaConfig(
+            vocab_size=shape.vocabulary,
+            hidden_size=shape.width,
+            intermediate_size=shape.mlp,
+            num_hidden_layers=shape.layers,
+            num_attention_heads=shape.heads,
+            num_key_value_heads=shape.kv_heads,
+            pad_token_id=0,
+            num_labels=1,
+        )
+    )
+
+
+def batch(rows, length):
+    ids = torch.randint(1, 500, (rows, length))
+    mask = torch.ones_like(ids)
+    mask[0, length // 2 :] = 0
+    return {"input_ids": ids, "attention_mask": mask, "use_cache": False}
+
+
+def trained_peak(shape, settings, rows, half) -> int:
+    """Return the bytes of an update and of the step after it."""
+    with Peak() as peak:
+        model = small_model(shape).train()
+        if settings.lora:
+            model = get_peft_model(model, lora_config(settings.lora, model, "SEQ_CLS", ["score"]))
+        if settings.gradient_checkpointing:
+            model.enable_input_require_grads()  # as TRL does
+            model.gradient_checkpointing_enable({"use_reentrant": False})
+        optimizer = torch.optim.AdamW([one for one in model.parameters() if one.requires_grad])
+        peak.most = peak.now
+        for _ in range(2):
+            with torch.autocast("cpu", torch.bfloat16, enabled=half):
+                found = model(**batch(rows, settings.max_length)).logits.float().sum()
+            found.backward()
+            optimizer.step()
+    return peak.most
+
+
+SIZES = [
+    (Shape(4, 128, 512, 4, 2, 32, 512), 4, 128),
+    (Shape(4, 256, 1024, 8, 4, 32, 512), 4, 64),
+    (Shape(6, 128, 256, 4, 2, 32, 512), 8, 128),
+    (Shape(3, 192, 512, 6, 2, 32, 2048), 2, 256),
+]
+
+
+@pytest.mark.parametrize(("shape", "rows", "length"), SIZES, ids=lambda one: getattr(one, "width", one))
+@pytest.mark.parametrize("half", [True, False], ids=["bfloat16", "float32"])
+@pytest.mark.parametrize("checkpointing", [False, True], ids=["kept", "checkpointed"])
+@pytest.mark.parametrize("adapters", [None, 3], ids=["full", "adapters"])
+def test_a_training_takes_what_was_measured(shape, rows, length, half, checkpointing, adapters):
+    lora = Lora(rank=8, alpha=16, top_layers=adapters) if adapters else None
+    settings = PolicyTraining(
+        learning_rate=1e-3, max_length=length, lora=lora, gradient_checkpointing=checkpointing
+    )
+    measured = trained_peak(shape, settings, rows, half)
+    held, added = training_bytes(shape, shape.parameters, settings, rows, half)
+    assert held - CONTEXT + added / FRAGMENTS == pytest.approx(measured, rel=WITHIN)
+
+
+@pytest.mark.parametrize(("shape", "rows", "length"), SIZES, ids=lambda one: getattr(one, "width", one))
+@pytest.mark.parametrize(("dtype", "size"), [(torch.bfloat16, 2), (torch.float32, 4)], ids=str)
+def test_scoring_takes_what_was_measured(shape, rows, length, dtype, size):
+    with Peak() as peak, torch.inference_mode():
+        model = small_model(shape).to(dtype).eval()
+        peak.most = peak.now
+        model(**batch(rows, length))
+    held, added = scoring_bytes(shape, shape.parameters, rows * length, size, cached=False)
+    assert held - CONTEXT + added / FRAGMENTS == pytest.approx(peak.most, rel=WITHIN)
+
+
+@pytest.mark.parametrize("name", sorted(name for name, one in MODELS.items() if "shape" in one))
+def test_the_layers_of_a_known_model_hold_its_parameters(name):
+    shape, billions = Shape(**MODELS[name]["shape"]), MODELS[name]["parameters_b"]
+    head = shape.vocabulary * shape.width  # tied to the embedding in the small ones
+    assert any(
+        shape.parameters + heads * head == pytest.approx(billions * 1e9, rel=0.02) for heads in (0, 1)
+    ) or name.startswith("nllb")  # an encoder and a decoder
+
+
+def job(kind, base, training, processes=1, shards=1, **more):
+    return ModelJob(
+        kind,
+        lambda wildcards: [base],
+        training,
+        MODELS,
+        "bfloat16",
+        processes,
+        True,
+        60,
+        16384,
+        shards,
+        **more,
+    )
+
+
+def test_what_does_not_fit_is_refused_with_the_settings_that_would():
+    grpo = PAPER.think_as_locals.grpo.model_copy(
+        update={"batch_size": 16, "gradient_accumulation": 8, "vllm": False}
+    )
+    problem = too_large([("locals_grpo", {}, job("grpo", "qwen2.5-7b-instruct", grpo, 4, 4))], 79)
+    assert problem == [
+        "locals_grpo: qwen2.5-7b-instruct needs 97 GiB on each of 4 GPUs, of 79; set batch_size: 8,"
+        " gradient_accumulation: 16 in its section"
+    ]
+    smaller = grpo.model_copy(update={"batch_size": 8, "gradient_accumulation": 16})
+    assert too_large([("locals_grpo", {}, job("grpo", "qwen2.5-7b-instruct", smaller, 4, 4))], 79) == []
+    alone = job("train", "qwen2.5-14b-instruct", PAPER.reward_model)
+    assert too_large([("reward_model", {}, alone)], 79)[0].endswith(
+        "train adapters (`lora`), on more or larger GPUs, or a smaller model"
+    )
+    (judge,) = too_large([("carb_scores", {}, job("score", "qwen2.5-14b-instruct", None))], 22)
+    assert judge.endswith("spread it (`gpus: 2` in its entry), or serve it (`server`)")
+
+
+@pytest.mark.parametrize(
+    ("base", "share", "parallel", "sleep", "problems"),
+    [
+        ("qwen2.5-7b-instruct", 0.3, 1, True, []),
+        ("qwen2.5-7b-instruct", 0.2, 1, True, ["vLLM's copy takes 17 GiB of each GPU, and vllm_gpu_share gives it 16"]),
+        ("qwen2.5-14b-instruct", 0.15, 4, True, []),
+        ("qwen2.5-14b-instruct", 0.4, 4, True, ["training takes 6. GiB of each GPU and vLLM 32"]),
+        ("qwen2.5-7b-instruct", 0.55, 1, False, ["training takes 4. GiB of each GPU and vLLM 44"]),
+        ("qwen2.5-32b-instruct", 0.25, 4, True,
+         ["needs 1.. GiB on each of 4 GPUs", "training takes 1.. GiB of each GPU and vLLM 20"]),
+    ],
+)  # fmt: skip
+def test_vllm_fits_next_to_grpo_or_is_refused(base, share, parallel, sleep, problems):
+    changes = {
+        "vllm_gpu_share": share,
+        "vllm_tensor_parallel": parallel,
+        "vllm_sleep": sleep,
+        "batch_size": 2,
+    }
+    settings = PAPER.think_as_locals.grpo.model_copy(update=changes)
+    lines = too_large([("locals_grpo", {}, job("grpo", base, settings, 4, 4))], 80)
+    assert len(lines) == len(problems)
+    for problem, line in zip(problems, lines, strict=True):
+        assert re.search(problem, line), line
