@@ -2,7 +2,8 @@
 plain folder."""
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -11,6 +12,7 @@ from accelerate import PartialState
 from accelerate.utils import gather
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
+from trl.trainer import grpo_trainer
 
 from polyreward.accel.trainers import speed_up_grpo_trainer
 from polyreward.core.conversations import rendered
@@ -18,7 +20,7 @@ from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.logs import announce
 from polyreward.core.processes import count
 from polyreward.models.devices import vllm_problems
-from polyreward.models.precision import dtype_of
+from polyreward.models.precision import dtype_of, torch_dtype
 from polyreward.settings.base import GrpoTraining
 from polyreward.training.checkpoints import checkpoint_arguments
 from polyreward.training.common import (
@@ -111,8 +113,6 @@ def train_by_grpo(
     kept_in = checkpoint_arguments(checkpoints, start_folder, record, seed, dataset)
     shared = trainer_arguments(settings, seed, label, precision, liger)
     rewarder = rewarder_of(tokenizer)
-    # The frozen copy that the KL divergence is to; TRL would make one of float32.
-    reference = {"model_init_kwargs": {"dtype": precision}} if settings.beta and not settings.lora else {}
 
     def describe(logs: Mapping[str, float]) -> str:
         if "reward" not in logs:  # a step on replies of an earlier one
@@ -121,15 +121,16 @@ def train_by_grpo(
         kl = f"KL {float(logs.get('kl') or 0):.3f}"
         return ", ".join(filter(None, [f"reward {float(logs['reward']):.2f}", said, kl]))
 
-    trainer = GRPOTrainer(
-        model=model,
-        reward_funcs=counting_ties(rewarder.functions(), rewarder.weights, settings.generations),
-        args=_grpo_config(settings, rewarder.weights, {**kept_in, **shared, **reference}),
-        train_dataset=dataset,
-        processing_class=tokenizer,
-        peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
-        callbacks=[Announce(label, describe)],
-    )
+    with references_as_policies(precision):
+        trainer = GRPOTrainer(
+            model=model,
+            reward_funcs=counting_ties(rewarder.functions(), rewarder.weights, settings.generations),
+            args=_grpo_config(settings, rewarder.weights, {**kept_in, **shared}),
+            train_dataset=dataset,
+            processing_class=tokenizer,
+            peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
+            callbacks=[Announce(label, describe)],
+        )
     rewarder.trainer, rewarder.share = trainer, speed_up_grpo_trainer(trainer, count())
 
     def training_record(history: Sequence[dict]) -> dict:
@@ -140,6 +141,19 @@ def train_by_grpo(
         return load_policy(start_folder)[0]
 
     finish_training(trainer, tokenizer, new_model, training_record, checkpoints, out_folder, label)
+
+
+@contextmanager
+def references_as_policies(precision: str) -> Iterator[None]:
+    """Let TRL load the frozen copy that the KL divergence is to as policies are loaded.
+
+    It would load one without the row of an added pad token, and of float32."""
+    whole = grpo_trainer.create_model_from_path
+    grpo_trainer.create_model_from_path = lambda folder, **_: load_policy(folder, torch_dtype(precision))[0]
+    try:
+        yield
+    finally:
+        grpo_trainer.create_model_from_path = whole
 
 
 def counting_ties(
