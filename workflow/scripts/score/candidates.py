@@ -12,14 +12,11 @@ from polyreward.core.seeds import job_seed
 from polyreward.core.unavailable import missing_reason
 from polyreward.ops.jobs import run
 from polyreward.scoring.load import load_causal_lm
+from polyreward.scoring.local_judge import generated, request_ids
+from polyreward.scoring.loglik import CausalLM
 from polyreward.settings.carb import Candidates
 
-GREEDY = {
-    "do_sample": False,
-    "temperature": None,
-    "top_k": None,
-    "top_p": None,
-}  # whatever a model's own settings say
+GREEDY_TOKENS = 16384  # of a batch of questions that are answered once each
 
 
 @torch.inference_mode()
@@ -39,43 +36,66 @@ def policy_answers(
     answers none."""
     if missing_reason(folder) is not None:
         return []
-    lm = load_causal_lm(folder, precision, max_length=settings.max_new_tokens, token_budget=1)
-    found = []
-    with progress(f"{Path(folder).name}, answers", len(questions)) as advance:
-        for question in questions:
-            torch.manual_seed(job_seed(seed, question["id"]))
-            texts = _answers(lm.model, lm.tokenizer, question, settings, greedy)
-            own = {"policy": policy, "topic": question["id"], "domain": "candidates"}
-            found.append({**question, **own, "answers": texts, "chosen": None})
-            advance(1)
-    return found
-
-
-def _answers(model, tokenizer, question: dict, settings: Candidates, greedy: bool) -> list[str]:
-    chat = settings.chat or greedy
-    if chat:
-        turns = [{"role": "user", "content": question["prompt"]}]
-        inputs = tokenizer.apply_chat_template(
-            turns, add_generation_prompt=True, return_dict=True, return_tensors="pt"
-        )
+    budget = GREEDY_TOKENS if greedy else 1
+    lm = load_causal_lm(folder, precision, max_length=settings.max_new_tokens, token_budget=budget)
+    label = f"{Path(folder).name}, answers"
+    if greedy:
+        asked = [request_ids(lm.tokenizer, _turns(question)) for question in questions]
+        written = generated(lm, asked, settings.max_new_tokens, label)
+        answers = [_texts(lm.tokenizer, [ids], whole=True) for ids in written]
     else:
-        inputs = tokenizer(question["shown"], return_tensors="pt")
-    length = inputs["input_ids"].shape[1]
-    drawn = {"do_sample": True, "temperature": settings.temperature, "top_k": 0, "top_p": 1.0}
-    ids = model.generate(
-        input_ids=inputs["input_ids"].to(model.device),
-        attention_mask=inputs["attention_mask"].to(model.device),
+        answers = []
+        with progress(label, len(questions)) as advance:
+            for question in questions:
+                torch.manual_seed(job_seed(seed, question["id"]))
+                answers.append(_sampled(lm, question, settings))
+                advance(1)
+    return [
+        {
+            **question,
+            "policy": policy,
+            "topic": question["id"],
+            "domain": "candidates",
+            "answers": texts,
+            "chosen": None,
+        }
+        for question, texts in zip(questions, answers, strict=True)
+    ]
+
+
+def _turns(question: dict) -> list[dict]:
+    return [{"role": "user", "content": question["prompt"]}]
+
+
+def _sampled(lm: CausalLM, question: dict, settings: Candidates) -> list[str]:
+    model, tokenizer = lm.model, lm.tokenizer
+    ids = (
+        request_ids(tokenizer, _turns(question))
+        if settings.chat
+        else tokenizer(question["shown"])["input_ids"]
+    )
+    asked = torch.tensor([ids], device=model.device)
+    written = model.generate(
+        input_ids=asked,
+        attention_mask=torch.ones_like(asked),
         max_new_tokens=settings.max_new_tokens,
-        num_return_sequences=1 if greedy else settings.per_question,
-        **(GREEDY if greedy else drawn),
+        num_return_sequences=settings.per_question,
+        do_sample=True,
+        temperature=settings.temperature,
+        top_k=0,
+        top_p=1.0,
         pad_token_id=tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id,
         tokenizer=tokenizer,
-        stop_strings=None if chat else ["\n"],
+        stop_strings=None if settings.chat else ["\n"],
     )
-    texts = tokenizer.batch_decode(ids[:, length:], skip_special_tokens=True)
-    if chat:  # a chat model's reply may have its answer in any line
-        return [text.strip() or NOTHING for text in texts]
-    return [(text.strip().splitlines() or [""])[0].strip() or NOTHING for text in texts]
+    return _texts(tokenizer, written[:, len(ids) :], settings.chat)
+
+
+def _texts(tokenizer, written, whole: bool) -> list[str]:
+    """Return replies as text: whole, as a chat model's has its answer in any line, or their first line."""
+    texts = tokenizer.batch_decode(written, skip_special_tokens=True)
+    kept = texts if whole else [(text.strip().splitlines() or [""])[0] for text in texts]
+    return [text.strip() or NOTHING for text in kept]
 
 
 def main(snakemake):
