@@ -10,6 +10,7 @@ from polyreward import cli
 from polyreward.core.errors import PolyrewardError
 from polyreward.ops import gpu_check
 from polyreward.ops.gpu_check import CHECKS, Bench, check_device
+from polyreward.ops.hours import DATA_SHEETS
 from polyreward.ops.planning import read_speeds
 
 
@@ -20,7 +21,7 @@ def test_all_checks_pass_on_a_cpu_and_the_plan_can_read_the_throughputs(monkeypa
         name: "left out" if "Flash" in name else "passed" for name in CHECKS
     }
     speeds = read_speeds(tmp_path / "throughputs.json")
-    assert set(speeds) == {"train", "score", "generate"} and min(speeds.values()) > 0
+    assert set(speeds) == set(DATA_SHEETS["small"]) and min(speeds.values()) > 0
 
 
 @pytest.mark.parametrize(("built", "words"), [(None, "built without CUDA"), ("13.0", "built for CUDA 13.0")])

@@ -21,17 +21,25 @@ from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import write_text
 from polyreward.core.tables import as_markdown
 from polyreward.models.devices import device_problems
+from polyreward.ops.memory import Shape, gib, training_bytes
+from polyreward.scoring.baselines import frozen_features
+from polyreward.scoring.generative import TEMPLATE
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.label_logprobs import left_padded_with_positions
-from polyreward.scoring.load import load_classifier
-from polyreward.settings.transfer import RewardModelTraining
+from polyreward.scoring.load import load_causal_lm, load_classifier
+from polyreward.scoring.local_judge import local_judge
+from polyreward.settings.base import GrpoTraining, Lora, PolicyTraining, Section
+from polyreward.settings.transfer import Dpo, RewardModelTraining
 from polyreward.sources.base_models import fetch_base_model
-from polyreward.training.policies import load_policy
+from polyreward.training.grpo import train_by_grpo
+from polyreward.training.policies import load_policy, train_dpo, train_sft
 from polyreward.training.reward_model import train_reward_model
 
 EXACT = 1e-3  # by which a reward in fp32 may differ from the CPU's; two kernels on a CPU differ by 1e-5
 BF16_SHARE = 0.2  # of the rewards' standard deviation, by which bfloat16 may move one
 BATCH = 8  # pairs of a training step
+ROWS, STEPS = 4, 4  # of a policy's training
+MEMORY_SHARE = 1.25  # of the plan's estimate, that a training may take
 SEED = 1
 PASSED, FAILED, LEFT_OUT = "passed", "FAILED", "left out"
 
@@ -49,11 +57,14 @@ class Size:
     words: int
     token_budget: int
     new_tokens: int
+    longest: int  # tokens of the longest row that policies are trained on
 
 
 SIZES = {
-    "cuda": Size(1024, 12, 16, 4096, pairs=256, steps=24, words=150, token_budget=16384, new_tokens=128),
-    "cpu": Size(64, 2, 4, 512, pairs=32, steps=8, words=8, token_budget=1024, new_tokens=8),
+    "cuda": Size(
+        1024, 12, 16, 4096, pairs=256, steps=24, words=150, token_budget=16384, new_tokens=128, longest=2048
+    ),
+    "cpu": Size(64, 2, 4, 512, pairs=32, steps=8, words=8, token_budget=1024, new_tokens=8, longest=128),
 }
 
 
@@ -86,7 +97,16 @@ class Bench:
             for prompt, both in self.conversations
             for text in both
         )
+        words = sum(len(text.split()) for row in self.rows for text in row.values())
+        # A prompt and an answer are of up to four times as many words.
+        fitting = int(size.longest * words / (4 * self.tokens))
+        self.long_rows = made_up_pairs(4 * ROWS, fitting)
+        self.shape = Shape(
+            *(size.layers, size.width, config["intermediate_size"], size.heads, size.heads),
+            *(size.width // size.heads, size.vocabulary),
+        )
         self.throughputs: dict[str, float] = {}  # tokens/s
+        self.layer_step_ms: float | None = None  # of a layer, to write one more token
         self.fp32: np.ndarray | None = None  # rewards (pairs, 2)
 
     def training(self) -> str:
@@ -104,6 +124,92 @@ class Bench:
         speed = self.tokens / len(self.rows) * BATCH * self.size.steps / max(long - short, 1e-9)
         self.throughputs["train"] = speed
         return f"loss {first:.3f} to {last:.3f} in {len(losses)} steps, {speed:,.0f} tokens/s"
+
+    def supervised(self) -> str:
+        """Train a policy on the longest rows that it may get."""
+        settings = PolicyTraining(**self._policy_settings(), lora=None)
+        return self._policy_training("sft", train_sft, self.long_rows, settings, ROWS)
+
+    def dpo(self) -> str:
+        """Train a policy by DPO on the longest rows, with adapters, as scale gpu does."""
+        settings = Dpo(**self._policy_settings(), lora=Lora(top_layers=self.size.layers))
+        return self._policy_training("dpo", train_dpo, self.long_rows, settings, 2 * ROWS)
+
+    def grpo(self) -> str:
+        """Train a policy by GRPO, which writes, scores and learns."""
+        settings = GrpoTraining(
+            **{name: value for name, value in self._policy_settings().items() if name != "epochs"},
+            steps=STEPS,
+            generations=ROWS,
+            max_new_tokens=self.size.new_tokens,
+            temperature=1.0,
+            lora=Lora(top_layers=self.size.layers),
+        )
+        prompts = [
+            {"prompt": [{"role": "user", "content": row["prompt"]}], "id": str(number)}
+            for number, row in enumerate(self.long_rows)
+        ]
+
+        def train(base, rows, settings, seed, *folders, **options) -> None:
+            train_by_grpo(
+                base, rows, 1, lambda _: EvenLengths(), settings, seed, *folders, too_few="", **options
+            )
+
+        return self._policy_training("grpo", train, prompts, settings, ROWS)
+
+    def _policy_settings(self) -> dict:
+        return {
+            "epochs": STEPS / 4,
+            "learning_rate": 1e-4,
+            "batch_size": ROWS,
+            "gradient_accumulation": 1,
+            "max_length": self.size.longest,
+            "gradient_checkpointing": True,
+            "save_every": 10**6,
+        }
+
+    def _policy_training(
+        self, name: str, train: Callable, rows: list, settings: Section, at_once: int
+    ) -> str:
+        """Train a policy in bfloat16, with Liger where it is, and compare its peak with the plan's."""
+        liger = torch.cuda.is_available() and find_spec("liger_kernel") is not None
+        folders = (self.folder / "checkpoints", self.folder / name)
+        if torch.cuda.is_available():
+            torch.cuda.reset_peak_memory_stats()
+        seconds = _seconds(
+            lambda: train(
+                self.base, rows, settings, SEED, *folders, label=name, precision="bfloat16", liger=liger
+            )
+        )
+        words = f"{STEPS} steps in {seconds:.0f} s, {'with' if liger else 'without'} Liger"
+        if not torch.cuda.is_available():
+            return words
+        peak, parameters = torch.cuda.max_memory_allocated(), self.shape.parameters
+        estimate = sum(training_bytes(self.shape, parameters, settings, at_once, half=True))
+        if peak > MEMORY_SHARE * estimate:
+            raise PolyrewardError(
+                f"takes {gib(peak):.1f} GiB, and `polyreward plan` counts {gib(estimate):.1f}; report it"
+            )
+        return f"{words}, at most {gib(peak):.1f} GiB of an estimate of {gib(estimate):.1f}"
+
+    def judging(self) -> str:
+        """Ask a judge for its verdict by its labels, here and on the CPU, and for one in words."""
+        lm = load_causal_lm(self.base, "float32", 2048, self.size.token_budget)
+        judge = local_judge(lm, "labels", self.size.new_tokens, TEMPLATE)
+        here = np.stack(judge.score(self.conversations[:ROWS], "gpu-check").values)
+        lm.model.to("cpu")
+        difference = np.abs(here - np.stack(judge.score(self.conversations[:ROWS], "gpu-check").values)).max()
+        if not difference <= EXACT:
+            raise PolyrewardError(f"verdicts differ from the CPU's by up to {difference:.2g} nats")
+        return f"largest difference from the CPU {difference:.2g} nats"
+
+    def hidden_states(self) -> str:
+        """Average last hidden states in bfloat16 of answers, as the probe and Figure 1 read them."""
+        lm = load_causal_lm(self.base, "bfloat16", 2048, self.size.token_budget)
+        states = frozen_features(lm, self.rows[:ROWS], "gpu-check")
+        if not np.isfinite(states).all():
+            raise PolyrewardError("some are not finite")
+        return f"{states.shape[0] * states.shape[1]} answers, all finite"
 
     def _train(self, steps: int) -> None:
         settings = RewardModelTraining(
@@ -172,8 +278,9 @@ class Bench:
             raise PolyrewardError(f"{same:.0%} of the replies begin as on the CPU, fewer than 95%")
         start = time.perf_counter()
         reply = self._reply(device, torch.bfloat16, self.size.new_tokens)
-        speed = self.throughputs["generate"] = reply.size / (time.perf_counter() - start)
-        return f"{same:.0%} of first tokens as on the CPU, {speed:,.0f} tokens/s"
+        seconds = time.perf_counter() - start
+        self.layer_step_ms = 1e3 * seconds / self.size.new_tokens / self.size.layers
+        return f"{same:.0%} of first tokens as on the CPU, {reply.size / seconds:,.0f} tokens/s"
 
     def _reply(self, device: str, dtype: torch.dtype, new_tokens: int) -> np.ndarray:
         model, tokenizer = load_policy(self.base, dtype)
@@ -190,6 +297,26 @@ class Bench:
         return tokens[:, inputs["input_ids"].shape[1] :].cpu().numpy()
 
 
+class EvenLengths:
+    """Rewards replies of an even number of characters, which any model writes some of."""
+
+    weights = (1.0,)
+    trainer = None
+    share = False
+
+    def functions(self) -> list[Callable]:
+        """Return the only reward."""
+
+        def even(completions, **kwargs) -> list[float]:
+            return [1.0 - len(completion[-1]["content"]) % 2 for completion in completions]
+
+        return [even]
+
+    def describe(self, logs) -> str:
+        """Return nothing."""
+        return ""
+
+
 # Each returns what it measured in words, or None where there is nothing to check
 CHECKS: dict[str, Callable[[Bench], str | None]] = {
     "training in bfloat16": Bench.training,
@@ -197,6 +324,11 @@ CHECKS: dict[str, Callable[[Bench], str | None]] = {
     "scoring in bfloat16": Bench.scoring_bf16,
     "FlashAttention 2": Bench.flash_attention,
     "generation": Bench.generation,
+    "supervised training": Bench.supervised,
+    "DPO": Bench.dpo,
+    "GRPO": Bench.grpo,
+    "a judge": Bench.judging,
+    "hidden states": Bench.hidden_states,
 }
 
 
@@ -222,7 +354,8 @@ def check_device(device: str, out: Path) -> pd.DataFrame:
 
     Args:
         device: "cuda", or "cpu" for the same in miniature.
-        out: the file of throughputs to write, {kind of work: tokens/s of a model of a billion parameters}.
+        out: the file of throughputs to write: tokens/s of a model of a billion parameters in training and
+            scoring, and ms of a layer to write one more token.
 
     Raises:
         PolyrewardError: there is no such device, or a check fails.
@@ -252,6 +385,8 @@ def check_device(device: str, out: Path) -> pd.DataFrame:
     size = SIZES[device]
     billions = size.layers * (4 * size.width**2 + 3 * size.width * (11 * size.width // 4)) / 1e9
     speeds = {kind: float(f"{speed * billions:.4g}") for kind, speed in bench.throughputs.items()}
+    if bench.layer_step_ms:
+        speeds["layer_step_ms"] = float(f"{bench.layer_step_ms:.4g}")
     write_text(json.dumps(speeds, indent=1) + "\n", out)
     print(f"\n{out}: throughputs, which `polyreward plan --throughputs` reads")
     failed = checks[checks["result"] == FAILED]
