@@ -2,11 +2,13 @@
 
 from collections import Counter
 
+import pytest
 import yaml
 from support import ROOT
 
 from polyreward.config.scale import read_scale
-from polyreward.ops.planning import disk_gib, missing_keys, planned_jobs
+from polyreward.ops.hours import Estimate, card_speeds
+from polyreward.ops.planning import by_rule, disk_gib, missing_keys, planned_jobs, too_long
 from polyreward.ops.resources import too_large
 
 GPU = "workflow/scales/gpu.yaml"
@@ -15,7 +17,7 @@ GPU = "workflow/scales/gpu.yaml"
 def test_it_trains_each_base_in_each_language_on_24_gib_and_asks_no_service():
     scale, jobs = read_scale([GPU], ROOT), planned_jobs(["all"], [GPU], ROOT)
     rules = Counter(job.rule for job in jobs)
-    assert rules["reward_model"] == 20
+    assert rules["reward_model"] == 15
     assert rules["dpo_policy"] == 8
     fetched = rules["base_model"] + rules["hub_model"] + rules["dataset"]
     assert rules["hub_revision"] == fetched - 2  # mini-twins, mini-pool
@@ -25,10 +27,23 @@ def test_it_trains_each_base_in_each_language_on_24_gib_and_asks_no_service():
     assert missing_keys(jobs, scale, {"HF_TOKEN": "x"}) == []
 
 
+@pytest.mark.parametrize(
+    ("scale", "target", "most"), [("gpu", "all", 12), ("anchor", "results/anchor/anchor.csv", 3)]
+)
+def test_it_takes_no_more_hours_of_a_card_of_24_gb_than_it_says(scale, target, most):
+    files = [f"workflow/scales/{scale}.yaml"]
+    found, jobs = read_scale(files, ROOT), planned_jobs([target], files, ROOT)
+    assert found.settings.devices.gpu_gib == 22
+    estimate = Estimate(found, ROOT / "nowhere", card_speeds(22, {}))
+    assert most / 2 < by_rule(jobs, {}, estimate)["estimate"].sum() <= most
+    assert too_long(jobs, estimate) == []
+    assert too_large([(job.rule, job.wildcards, job.model) for job in jobs], 22) == []
+
+
 def test_its_train_set_is_of_the_paper():
     config = yaml.safe_load((ROOT / GPU).read_text(encoding="utf-8"))
     assert config["pool"]["datasets"] == ["mp-86k"]
-    assert config["pool"]["max_pairs"] == {"mp-86k": 8000}
+    assert config["pool"]["max_pairs"] == {"mp-86k": 3000}
 
 
 def test_it_states_every_setting_of_scale_mini_and_takes_none_over():

@@ -35,7 +35,7 @@ rule carb_scores:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.scorer)], minutes=480),
+        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.scorer)], minutes=1440),
     params:
         entry=lambda wc: CARB.entry(wc.scorer),
         scoring=SCALE.scoring,

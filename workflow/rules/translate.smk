@@ -21,7 +21,7 @@ rule translated_rows:
                 if SCALE.released(wc.rowset, wc.language)
                 else engine_of(SCALE, wc.language).models(wc.language)
             ),
-            minutes=2880,
+            minutes=5760,
             tokens=TRANSLATED_AT_ONCE,
         ),
     params:
@@ -114,7 +114,7 @@ use rule translated_rows as translated_passages with:
         **RESOURCES.for_models(
             "generate",
             lambda wc: engine_of(SCALE, wc.language).models(wc.language),
-            minutes=2880,
+            minutes=5760,
             tokens=TRANSLATED_AT_ONCE,
         ),
 

@@ -1,14 +1,18 @@
 """The plan of a scale: jobs by measured times, what does not fit, keys and disk."""
 
+import dataclasses
 import re
 import shutil
 from types import SimpleNamespace
 
 import pytest
 from tiny_models import ROOT
+from transformers import AutoTokenizer
 
 from polyreward.config.scale import read_scale
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import write_jsonl
+from polyreward.ops.hours import START_S, Estimate, card_speeds
 from polyreward.ops.planning import (
     Job,
     by_rule,
@@ -18,8 +22,10 @@ from polyreward.ops.planning import (
     plan_text,
     planned_jobs,
     read_speeds,
+    too_long,
 )
 from polyreward.ops.resources import ModelJob, too_large
+from polyreward.settings.base import Lora
 
 PAPER = "workflow/scales/paper.yaml"
 
@@ -48,17 +54,52 @@ def test_no_job_is_lost_and_those_that_have_run_count_by_their_mean():
     assert rules["hours"].isna().tolist() == [False, True]
 
 
-def test_a_job_s_limit_is_shown_in_tokens_by_what_gpu_check_measured(tmp_path):
+def test_a_speed_that_gpu_check_measured_counts_instead_of_the_data_sheet_s(tmp_path, paper):
     (tmp_path / "throughputs.json").write_text('{"train": 1000, "score": 4000.0}')
-    speeds = read_speeds(tmp_path / "throughputs.json")
-    entry = {"hub": "m", "parameters_b": 2}
-    jobs = [made_up("train", entry, rule="train"), made_up("score", entry, rule="score"), Job("t", {}, None)]
-    tokens = by_rule(jobs, {}, speeds).set_index("rule")["million tokens in it"]
-    assert tokens[["train", "score"]].tolist() == [2.7, 10.8] and tokens.isna()["t"]
-    assert "million tokens in it" not in by_rule(jobs, {})
+    measured = read_speeds(tmp_path / "throughputs.json")
+    slow, fast = (Estimate(paper, ROOT, card_speeds(80, speeds)) for speeds in (measured, {}))
+    job = made_up("score", {"hub": "m", "parameters_b": 2}, rule="catalogued_reward_scores")
+    assert job.seconds(slow) - START_S == pytest.approx(15 * (job.seconds(fast) - START_S))
+    assert card_speeds(80, measured)["layer_step_ms"] == 1.0
     (tmp_path / "throughputs.json").write_text("[]")
     with pytest.raises(PolyrewardError, match=r"throughputs.json: not what `polyreward gpu-check` writes"):
         read_speeds(tmp_path / "throughputs.json")
+
+
+def test_the_estimate_of_a_reward_model_is_its_tokens_by_its_parameters_and_its_adapters(paper):
+    """Count 86,000 pairs of 420 tokens in Korean, padded, by 3.21 billion parameters with checkpoints, on four."""
+    model = made_up("train", {"model": "llama"}, rule="reward_model").model
+    known = {"llama": {"parameters_b": 3.21, "shape": paper.known.models["llama-3.2-3b-instruct"]["shape"]}}
+    model = dataclasses.replace(model, training=paper.settings.reward_model, known=known, processes=4)
+    estimate = Estimate(paper, ROOT / "nowhere", card_speeds(80, {}))
+    seconds = estimate.seconds("reward_model", SimpleNamespace(model="llama_ko"), model)
+    tokens = 2 * 86_000 * 420 * 1.7 * 1.8
+    assert seconds - START_S == pytest.approx(3.21 * tokens * 8 / 6 / 17_000 / 4)
+    adapters = paper.settings.reward_model.model_copy(
+        update={"lora": Lora(top_layers=7), "gradient_checkpointing": False}
+    )
+    adapted = dataclasses.replace(model, training=adapters)
+    less = estimate.seconds("reward_model", SimpleNamespace(model="llama_ko"), adapted) - START_S
+    assert less / (seconds - START_S) == pytest.approx(1.3 * (2 + 2 * 7 / 28) / 8)
+
+
+def test_tokens_are_counted_where_a_scale_s_data_and_tokenizer_are_there(tmp_path, paper, bases):
+    estimate = Estimate(paper, tmp_path, card_speeds(80, {}))
+    guess = Estimate(paper, tmp_path / "nowhere", card_speeds(80, {})).length("llama-3.2-3b-instruct", "ko")
+    folder = tmp_path / paper.base_folder("llama-3.2-3b-instruct")
+    rows = tmp_path / paper.paths.translated("train", "ko")
+    for path in (folder, rows.parent):
+        path.mkdir(parents=True)
+    shutil.copy(bases["tiny-llama"] / "tokenizer.json", folder)
+    write_jsonl([{"prompt": "one", "chosen": "a", "rejected": "a"}] * 3, rows)
+    tokens = AutoTokenizer.from_pretrained(bases["tiny-llama"])("one\na")["input_ids"]
+    assert estimate.length("llama-3.2-3b-instruct", "ko") == len(tokens) != guess
+
+
+def test_a_job_that_a_cluster_would_end_is_named(paper):
+    estimate = Estimate(paper, ROOT, card_speeds(80, {"score": 1.0}))
+    (line,) = too_long([made_up("score", {"hub": "m", "parameters_b": 2}, rule="carb_scores")], estimate)
+    assert line.startswith("carb_scores: a job takes about ") and "a cluster ends it after 2; raise" in line
 
 
 def test_models_of_70_billion_parameters_fit_the_cards_that_their_entries_ask_for(jobs):
@@ -96,7 +137,7 @@ def test_the_plan_says_first_what_does_not_fit_and_how_each_number_came_about(tm
     (tmp_path / "benchmarks/reward_model").mkdir(parents=True)
     (tmp_path / "benchmarks/reward_model/a.tsv").write_text("s\tmax_rss\n1800\t-\n", encoding="utf-8")
     text = plan_text(["results/tiny/table1.csv"], ["workflow/scales/tiny.yaml"], ROOT, 80, tmp_path)
-    parts = ["# Scale results/tiny: ", " 5.0 hours for the 10 of", "**Hours** are", "## What does not fit", "## Keys", "## Jobs", "| reward_model ", "## Disk"]  # fmt: skip
+    parts = ["# Scale results/tiny: ", " 5.0 hours for the 10 whose", "**Hours** are", "**Estimate** is of hours on one GPU", "## What does not fit", "## Keys", "## Jobs", "| reward_model ", "## Disk"]  # fmt: skip
     places = [text.index(part) for part in parts]
     assert places == sorted(places) and "nan" not in text
 

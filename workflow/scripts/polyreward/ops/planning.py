@@ -14,6 +14,7 @@ import pandas as pd
 from polyreward.config.scale import Scale, read_scale
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import as_markdown
+from polyreward.ops.hours import Estimate, card_speeds
 from polyreward.ops.memory import gib
 from polyreward.ops.progress import known_seconds
 from polyreward.ops.resources import ModelJob, parameters_b, too_large
@@ -27,7 +28,7 @@ SOURCES = """\
 - **Hours** are the mean time of a rule's jobs below {times}, times its jobs; empty where none ran there.
 - **Limit** is the time after which a cluster ends a job (`minutes` in workflow/rules/), for the papers' own
   models on GPUs of 80 GB.
-- **Million tokens in it** (`--throughputs`) is what a card of gpu-check's speed gets through in that time.
+- **Estimate** is of hours on one GPU, where models compute (polyreward/ops/hours.py), by {card}.
 - **GiB of a GPU** and **memory** are what the largest job takes of each GPU, and asks this machine for, by
   the size of its models (polyreward/ops/resources.py)."""
 
@@ -46,6 +47,10 @@ class Job:
         named = self.model.models(self.wildcards) if self.model else []
         entries = [self.model.known[one] if isinstance(one, str) else one for one in named]
         return [one for entry in entries for one in (entry, entry.get("reference")) if one]
+
+    def seconds(self, estimate: Estimate) -> float:
+        """Return how long it takes on a card, by an estimate."""
+        return estimate.seconds(self.rule, self.wildcards, self.model)
 
     @property
     def on_card(self) -> list[dict]:
@@ -88,16 +93,21 @@ def plan_text(
     scale, jobs = read_scale(configfiles, root), planned_jobs(targets, configfiles, root)
     results, disk = scale.settings.results, disk_gib(jobs, scale)
     ran = (times or root / results) / "benchmarks"
-    speeds = read_speeds(throughputs) if throughputs else {}
-    table = by_rule(jobs, known_seconds(ran), speeds)
-    known = table[table["hours"].notna()]
     room = gpu_gib or scale.settings.devices.gpu_gib
+    speeds = read_speeds(throughputs) if throughputs else {}
+    estimate = Estimate(scale, root, card_speeds(room, speeds))
+    table = by_rule(jobs, known_seconds(ran), estimate)
+    known = table[table["hours"].notna()]
     models = [(job.rule, job.wildcards, job.model) for job in jobs]
-    problems = [*too_large(models, room), *missing_disk(sum(disk.values()), root / results)]
+    problems = [
+        *too_large(models, room),
+        *too_long(jobs, estimate),
+        *missing_disk(sum(disk.values()), root / results),
+    ]
     parts = [
-        f"# Scale {results}: {len(jobs)} jobs, {known['hours'].sum():,.1f} hours for the"
-        f" {known['jobs'].sum()} of them whose rules ran before",
-        SOURCES.format(times=ran),
+        f"# Scale {results}: {len(jobs)} jobs, about {table['estimate'].sum():,.1f} hours of one GPU;"
+        f" {known['hours'].sum():,.1f} hours for the {known['jobs'].sum()} whose rules ran before",
+        SOURCES.format(times=ran, card="gpu-check's speeds" if speeds else "a data sheet's speeds"),
         "## What does not fit",
         _listed(problems) or "Models of known size and the disk do.",
         "## Keys",
@@ -111,7 +121,7 @@ def plan_text(
 
 
 def read_speeds(path: Path) -> dict[str, float]:
-    """Return {kind of work: tokens/s of a model of a billion parameters}, as gpu-check writes it."""
+    """Return a card's speeds as gpu-check writes them: see hours.DATA_SHEETS."""
     try:
         return {kind: float(speed) for kind, speed in json.loads(path.read_text(encoding="utf-8")).items()}
     except (ValueError, TypeError, AttributeError) as error:
@@ -119,21 +129,21 @@ def read_speeds(path: Path) -> dict[str, float]:
 
 
 def by_rule(
-    jobs: Sequence[Job], seconds: Mapping[str, list[float]], speeds: Mapping[str, float] | None = None
+    jobs: Sequence[Job], seconds: Mapping[str, list[float]], estimate: Estimate | None = None
 ) -> pd.DataFrame:
     """Return what the jobs of each rule take, the longest first.
 
     Args:
         seconds: of jobs that ran, by rule.
-        speeds: tokens/s of a model of a billion parameters, by gpu_check's kind of work; none if unknown.
+        estimate: of jobs that did not; none where it is not wanted.
     """
     rows = [
         {
             "rule": job.rule,
             "jobs": 1,
             "hours": fmean(seconds[job.rule]) / 3600 if seconds.get(job.rule) else float("nan"),
+            "estimate": job.seconds(estimate) / 3600 if estimate else 0.0,
             "limit of a job (hours)": job.model.minutes / 60 if job.model else 0.0,
-            "million tokens in it": tokens_in_limit(job, speeds or {}) / 1e6,
             "GiB of a GPU": max((gib(sum(job.model.card_bytes(one))) for one in job.on_card), default=0.0),
             "memory (GB)": job.model(job.wildcards) / 1e3 if job.model else 0.0,
         }
@@ -146,25 +156,30 @@ def by_rule(
             {
                 "jobs": "sum",
                 "hours": lambda hours: hours.sum(min_count=1),
+                "estimate": "sum",
                 "limit of a job (hours)": "max",
-                "million tokens in it": "min",
                 "GiB of a GPU": "max",
                 "memory (GB)": "max",
             }
         )
     )
-    if not speeds:
-        table = table.drop(columns="million tokens in it")
-    return table.sort_values(["hours", "GiB of a GPU"], ascending=False, kind="stable").reset_index()
+    order = ["hours", "estimate", "GiB of a GPU"]
+    return table.sort_values(order, ascending=False, kind="stable").reset_index()
 
 
-def tokens_in_limit(job: Job, speeds: Mapping[str, float]) -> float:
-    """Return how many tokens a job's largest model gets through before its limit; NaN where not known."""
-    billions = max((parameters_b(entry, job.model.known, None) or 0 for entry in job.held), default=0)
-    if not billions:
-        return float("nan")
-    kind = "train" if job.model.kind in TRAINED else job.model.kind
-    return job.model.minutes * 60 * speeds.get(kind, speeds.get("score", float("nan"))) / billions
+def too_long(jobs: Sequence[Job], estimate: Estimate) -> list[str]:
+    """Return a line for each rule with a job that would not end within its limit on a cluster."""
+    longest: dict[str, tuple[float, float]] = {}
+    for job in jobs:
+        if job.model and job.model.minutes:
+            found = job.seconds(estimate) / 3600, job.model.minutes / 60
+            longest[job.rule] = max(found, longest.get(job.rule, found))
+    return [
+        f"{rule}: a job takes about {hours:.0f} hours, and a cluster ends it after {limit:.0f}; raise"
+        " `minutes` in its rule, or take a faster GPU"
+        for rule, (hours, limit) in longest.items()
+        if hours > limit
+    ]
 
 
 def disk_gib(jobs: Sequence[Job], scale: Scale) -> dict[str, float]:
