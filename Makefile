@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
-.PHONY: all carb docs docs-data docs-fill dress-rehearsal env format gpu-check lint lock lock-check plan report \
+.PHONY: all anchor carb docs docs-data docs-fill dress-rehearsal env format gpu-check lint lock lock-check plan report \
   test test-all test-cluster test-slow think_as_locals transfer
 .DEFAULT_GOAL := all
 
@@ -53,6 +53,11 @@ report: results/report.html
 # Snakemake makes any other file of results/ that is out of date.
 results/%: $(READY) FORCE
 	$(SNAKEMAKE) $@ $(SCALE)
+
+# Published reward models next to their printed numbers: inference only, on one card of 24 GB.
+anchor: $(READY)
+	$(SNAKEMAKE) results/anchor/anchor.csv --configfile workflow/scales/anchor.yaml
+	cat results/anchor/anchor.md
 
 FORCE:
 

@@ -34,6 +34,7 @@ from transformers import (
     OlmoForCausalLM,
     Qwen2Config,
     Qwen2ForCausalLM,
+    Qwen2ForSequenceClassification,
     Qwen3Config,
     Qwen3ForSequenceClassification,
 )
@@ -98,6 +99,15 @@ def qwen2(folder: Path) -> None:
     sizes = {key: value for key, value in miniatures.SIZES.items() if key != "head_dim"}
     config = Qwen2Config(vocab_size=len(tokens), tie_word_embeddings=True, **sizes, **_ends(tokens))
     saved(folder, lambda: Qwen2ForCausalLM(config), tokens)
+
+
+def qwen2_reward(folder: Path) -> None:
+    """The transfer paper's own on Qwen2.5: transformers' class with one output, and a [PAD] token of its own."""
+    tokens = qwen_tokenizer("qwen2_5")
+    tokens.add_special_tokens({"pad_token": "[PAD]"})
+    sizes = {key: value for key, value in miniatures.SIZES.items() if key != "head_dim"}
+    config = Qwen2Config(vocab_size=len(tokens), num_labels=1, **sizes, **_ends(tokens))
+    saved(folder, lambda: Qwen2ForSequenceClassification(config), tokens)
 
 
 def qwen3_reward(folder: Path) -> None:
@@ -174,6 +184,8 @@ MODELS: dict[str, Callable[[Path], object]] = {
     "Skywork/Skywork-Reward-Gemma-2-27B": miniatures.skywork_gemma2,
     "infly/INF-ORM-Llama3.1-70B": miniatures.inf_orm,
     "Skywork/Skywork-Reward-V2-Qwen3-0.6B": qwen3_reward,
+    "iqwiki-kor/Llama3.2-3B-MP-RM": lambda folder: llama(folder, "llama3_2", labels=True),
+    "iqwiki-kor/Qwen2.5-3B-MP-RM": qwen2_reward,
     "Skywork/Skywork-Reward-V2-Llama-3.2-1B": lambda folder: llama(folder, "llama3_2", labels=True),
 }
 

@@ -22,7 +22,7 @@ NEW_COUNTS = (
     "main",
     "max_instructions",
 )  # null is all
-SCALES = {"gpu": ["gpu"], "paper": ["paper", "paper_vllm"]}
+SCALES = {"anchor": ["anchor"], "gpu": ["gpu"], "paper": ["paper", "paper_vllm"]}
 
 
 def load(path):

@@ -81,6 +81,31 @@ rule gate:
         "../scripts/artifacts/gate.py"
 
 
+rule anchor:
+    # Published reward models next to their printed numbers: do sections, weights, templates and heads agree?
+    input:
+        scores=[f"<scores>/{ANCHOR}/{name}/<source>.parquet" for name in SCALE.catalogued],
+        translated=[
+            f"<scores>/{ANCHOR_TRANSLATED}/{name}/{language}.parquet"
+            for name in SCALE.catalogued
+            for language in SETTINGS.target_languages
+        ],
+        printed=[
+            PLAN.project.file(f"resources/published/transfer_{table}.csv")
+            for table in ["tables3to7", "table2"]
+        ],
+    output:
+        **{kind: PATHS.artifact(f"anchor.{kind}") for kind in ["csv", "md", "tex", "html"]},
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        benchmarks=[SCALE.benchmark_facts(name) for name in [ANCHOR, ANCHOR_TRANSLATED]],
+        source=SETTINGS.source_language,
+        interval=SCALE.interval,
+    script:
+        "../scripts/artifacts/anchor.py"
+
+
 rule transfer_claims:
     # Which of the transfer paper's claims hold, by the rules of workflow/claims.yaml.
     input:

@@ -45,6 +45,9 @@ TRANSLATED_AT_ONCE = max(
     default=0,
 )
 
+# What the printed numbers of published reward models are of, and the same pairs in other languages.
+ANCHOR, ANCHOR_TRANSLATED = "rewardbench", "multilingual-rewardbench"
+
 # Who labels a policy's responses: the target language's reward model, or the source's.
 LABELLERS = ["target", "english"]
 

@@ -92,6 +92,21 @@ use rule configured_reward_scores as catalogued_reward_scores with:
         scorer=one_of(SCALE.catalogued),
 
 
+use rule configured_reward_scores as anchor_scores with:
+    # A reward model of the catalog on a benchmark that the scale's tables are not about, for its printed numbers.
+    input:
+        models=lambda wc: FILES.folders(SCALE.ready_made[wc.scorer]),
+        rows=["<translated>/{benchmark}/{language}.jsonl"],
+    output:
+        ["<scores>/{benchmark}/{scorer}/{language}.parquet"],
+    wildcard_constraints:
+        benchmark=one_of(KNOWN.benchmarks),
+        scorer=one_of(SCALE.catalogued),
+
+
+ruleorder: catalogued_reward_scores > anchor_scores
+
+
 use rule configured_reward_scores as own_configured_reward_scores with:
     # A benchmark of the user's own waits for no other.
     input:

@@ -352,8 +352,8 @@ class Scale:
         return [path for path in [self.known.benchmarks[benchmark].get("stock")] if path]
 
     def use_of(self, benchmark: str) -> str:
-        """Return which of the settings' benchmarks one is: main, twins or unseen_kinds."""
-        return next(use for use, name in self.settings.benchmarks if name == benchmark)
+        """Return which of the settings' benchmarks one is (main, twins, unseen_kinds); main for any other."""
+        return next((use for use, name in self.settings.benchmarks if name == benchmark), "main")
 
     def share(self, use: str) -> dict[str, int | None]:
         """Return how much is used of the "pool", the "main" benchmark, the "unseen_kinds" or the "twins"
