@@ -1,5 +1,5 @@
 # polyreward: data flows one way, sources -> prepared -> translated -> models -> scores -> analysis -> artifacts.
-# What can be made stands in workflow/artifacts.yaml; how it is set up in config.yaml; how it runs in workflow/profiles/.
+# workflow/artifacts.yaml lists what can be made, config.yaml the settings, and workflow/profiles/ how to run it.
 
 from snakemake.utils import min_version
 

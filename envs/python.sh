@@ -1,7 +1,7 @@
 #!/bin/sh
 # Find a Python that this project runs on, and make its environment; says in words what is wrong before anything is downloaded.
-#   sh envs/python.sh find [PYTHON]       print the best Python that is here, or look at PYTHON alone
-#   sh envs/python.sh make VENV [PYTHON]  make the environment VENV with it, anew where there is one of another Python
+#   sh envs/python.sh find [PYTHON]       print the best Python that is here, or check only PYTHON
+#   sh envs/python.sh make VENV [PYTHON]  make the environment VENV with it, again if it has another Python
 #   sh envs/python.sh usable VENV         print "no" where VENV is there and does not run, as after its folder was moved
 set -u
 
@@ -65,7 +65,7 @@ find_python() {
     {
         echo "polyreward: needs Python 3.11, 3.12 or 3.13, and there is none to make its environment with:${found:-
   no Python is on the PATH}"
-        echo "Nothing was downloaded. This brings one, beside what you have, for you alone; then run make again${1:+, without PYTHON=}:"
+        echo "Nothing was downloaded. This installs one for you, next to what you have; then run make again${1:+, without PYTHON=}:"
         echo "  $(remedy)"
     } >&2
     return 1
@@ -98,7 +98,7 @@ runs() {
     [ -f "$1/bin/pip" ] || return 0
     named=$(sed -n '1s/^#!//p;1q' "$1/bin/pip")
     case "$named" in
-        /bin/sh*) return 0 ;; # a path with spaces, or a long one: it stands in the next line
+        /bin/sh*) return 0 ;; # a path with spaces, or a long one: it is in the next line
         *) [ -z "$named" ] || [ -x "$named" ] ;;
     esac
 }
@@ -108,10 +108,10 @@ make_venv() {
     clear=""
     if [ -e "$1" ]; then
         if ! runs "$1"; then
-            echo "polyreward: $1 does not run here (its folder was moved, or its Python is gone); making it anew" >&2
+            echo "polyreward: $1 does not run here (its folder was moved, or its Python is gone); making it again" >&2
             clear="--clear"
         elif [ "$(minor_of "$1/bin/python")" != "$(minor_of "$python")" ]; then
-            echo "polyreward: $1 is of Python $(version_of "$1/bin/python"); making it anew with $(version_of "$python") ($python)" >&2
+            echo "polyreward: $1 is of Python $(version_of "$1/bin/python"); making it again with $(version_of "$python") ($python)" >&2
             clear="--clear"
         fi
     fi

@@ -21,7 +21,7 @@ MARKERS = {"target": ("s", -0.14), "english": ("o", 0.14)}  # and how far from t
 @paper_style()
 def draw_table1(table: pd.DataFrame) -> Figure:
     """Draw both reward models' averages with their intervals, a row for each language, and their difference
-    beside them.
+    next to them.
 
     A target language's reward model has that language's colour, the English one English's, as in every
     figure."""

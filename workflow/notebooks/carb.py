@@ -22,7 +22,7 @@
 # `results/notebooks/carb.html` is this notebook after a run.
 #
 # To change it, open this file in an editor that knows `# %%` cells, or in Jupyter as a notebook (jupytext).
-# For a Jupyter without jupytext, `jupytext --sync workflow/notebooks/carb.py` writes carb.ipynb beside it,
+# For a Jupyter without jupytext, `jupytext --sync workflow/notebooks/carb.py` writes carb.ipynb next to it,
 # and brings back what you edit.
 
 # %%
@@ -215,7 +215,7 @@ by_domain.corr(method="spearman").round(2)
 # %% [markdown]
 # ## Items that every reward model gets wrong
 #
-# How many there are, beside how many there would be if reward models erred independently of each other,
+# How many there are, and how many there would be if reward models erred independently of each other,
 # each as often as it does in that domain. Many more than that: what is hard is in the items, or in what
 # these models have in common.
 
@@ -233,7 +233,7 @@ pd.DataFrame(
 ).loc[domains]
 
 # %% [markdown]
-# What they pick in place of the right answer. A pick is the answer with the highest score; where answers
+# What they pick instead of the right answer. A pick is the answer with the highest score; where answers
 # tie at the top, each is picked in part. For every domain two items on whose wrong answer most reward
 # models agree:
 
@@ -284,7 +284,7 @@ shares.round(1).add_suffix(" (%)").assign(
 longest = board.right["length"] == 1
 shown = [*models, "length"]
 on_longest, on_others = f"where longest (n={longest.sum()})", f"where not (n={(~longest).sum()})"
-beside = pd.DataFrame(
+compared = pd.DataFrame(
     {
         "kind": {name: kinds[name] for name in shown},
         "carb": {name: board.point([name], "carb") for name in shown},
@@ -294,16 +294,18 @@ beside = pd.DataFrame(
 )
 of_length = board.draws(["length"], "carb")
 ahead = [
-    with_ends(beside["carb"][name] - beside["carb"]["length"], board.draws([name], "carb") - of_length, "+")
+    with_ends(
+        compared["carb"][name] - compared["carb"]["length"], board.draws([name], "carb") - of_length, "+"
+    )
     for name in models
 ]
-beside.insert(2, f"ahead of length [{level}]", [*ahead, ""])
-beside.round(1).rename_axis("scorer")
+compared.insert(2, f"ahead of length [{level}]", [*ahead, ""])
+compared.round(1).rename_axis("scorer")
 
 # %%
 with paper_style():
     figure, axis = plt.subplots(figsize=(3.6, 3.4), layout="constrained")
-    for kind, rows in beside.loc[models].groupby("kind", sort=False):
+    for kind, rows in compared.loc[models].groupby("kind", sort=False):
         colour, marker = LOOKS[kind]
         seaborn.scatterplot(
             rows, x=on_others, y=on_longest, color=colour, marker=marker, s=25, label=kind, ax=axis

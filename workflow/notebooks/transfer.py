@@ -23,7 +23,7 @@
 #
 # To change it, open this file in an editor that knows `# %%` cells, or in Jupyter as a notebook (jupytext).
 # For a Jupyter without jupytext, `jupytext --sync workflow/notebooks/transfer.py` writes transfer.ipynb
-# beside it, and brings back what you edit.
+# next to it, and brings back what you edit.
 
 # %%
 # %matplotlib inline
@@ -133,7 +133,7 @@ show(
 # %% [markdown]
 # ## Figure 2
 #
-# Norms of token embeddings, here with a row for each language in place of two groups by script.
+# Norms of token embeddings, here with a row for each language instead of two groups by script.
 
 # %%
 norms, ks = (pd.read_csv(paths.artifact(name)) for name in ("figure2.csv", "figure2_ks.csv"))
@@ -222,8 +222,8 @@ pd.DataFrame(records).round({"mean_width": 1})
 # ## Where English and target reward models disagree
 #
 # An accuracy hides which pairs are right. Margins (chosen minus rejected) are in units of each model's own
-# standard deviation, since two reward models share no scale. Upper left: right by English alone; lower
-# right: right by target alone. Of several seeds, the first.
+# standard deviation, since two reward models share no scale. Upper left: only English right; lower
+# right: only target right. Of several seeds, the first.
 
 # %%
 margins = []
@@ -246,8 +246,8 @@ for base, language in product(bases, targets):
 margins = pd.concat(margins, ignore_index=True)
 OUTCOMES = {
     (True, True): "both right",
-    (True, False): "English alone",
-    (False, True): "target alone",
+    (True, False): "only English right",
+    (False, True): "only target right",
     (False, False): "neither",
 }
 margins["outcome"] = [
@@ -289,7 +289,7 @@ counts = margins.groupby(["base_model", "eval_language"])["outcome"].value_count
 margins["chosen_longer"] = margins["chosen"].str.len() > margins["rejected"].str.len()
 longer = 100 * margins.groupby(["base_model", "eval_language", "outcome"])["chosen_longer"].mean().unstack()
 counts.reindex(columns=OUTCOMES.values(), fill_value=0).join(
-    longer.reindex(columns=["English alone", "target alone"])
+    longer.reindex(columns=["only English right", "only target right"])
     .round()
     .astype("Int64")
     .add_suffix(", chosen longer (%)")
@@ -301,7 +301,7 @@ counts.reindex(columns=OUTCOMES.values(), fill_value=0).join(
 # %%
 margins["apart"] = (margins["margin_english"] - margins["margin_target"]).abs()
 kind = ["base_model", "eval_language", "outcome"]
-alone = margins[margins["outcome"].isin(["English alone", "target alone"])].sort_values(
+alone = margins[margins["outcome"].isin(["only English right", "only target right"])].sort_values(
     "apart", ascending=False, kind="stable"
 )
 furthest = alone.groupby(kind).head(1).sort_values(kind, ignore_index=True)

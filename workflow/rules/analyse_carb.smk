@@ -43,7 +43,7 @@ rule carb_picks:
 
 
 rule carb_points:
-    # Picks beside the reward models' scores on both benchmarks.
+    # Picks, with the reward models' scores on both benchmarks.
     input:
         picks="<analysis>/carb/picks.csv",
         leaderboard="<analysis>/carb/leaderboard.parquet",

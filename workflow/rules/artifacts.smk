@@ -1,4 +1,4 @@
-# Stage 7: the tables, figures and notebooks that people asked for; what each is stands in workflow/artifacts.yaml.
+# Stage 7: the tables, figures and notebooks that people asked for; workflow/artifacts.yaml describes each.
 
 
 rule table1:
@@ -186,7 +186,7 @@ rule summary:
 
 
 rule compare:
-    # A table of ours beside the paper's printed one, cell by cell.
+    # A table of ours next to the paper's printed one, cell by cell.
     input:
         ours="<results>/{printed}.csv",
         printed=lambda wc: ARTIFACTS.printed()[wc.printed],
@@ -198,8 +198,8 @@ rule compare:
         "../../envs/plot.yaml"
     params:
         caption=lambda wc: (
-            f"{ARTIFACTS.entries[wc.printed]['number']}, ours beside the printed one. A base that the paper has stands beside itself alone; "
-            "any other beside every printed one that is not here: models, data and scale then differ."
+            f"{ARTIFACTS.entries[wc.printed]['number']}, ours next to the printed one, cell by cell. A base that is in the paper is compared with itself. "
+            "Any other base is compared with every printed base; models, data and scale then differ."
         ),
         language=lambda wc: ARTIFACTS.entries[wc.printed].get("language"),
     script:

@@ -145,7 +145,7 @@ rule carb_figure5:
 
 
 rule carb_compare:
-    # A table of ours beside CARB's printed numbers, cell by cell.
+    # A table of ours next to CARB's printed numbers, cell by cell.
     input:
         ours="<results>/{printed}.csv",
         printed=lambda wc: ARTIFACTS.printed()[wc.printed],
@@ -157,9 +157,9 @@ rule carb_compare:
         "../../envs/plot.yaml"
     params:
         caption=lambda wc: (
-            f"{ARTIFACTS.entries[wc.printed]['number']}, ours beside the printed numbers, as public notes report them. A reward model "
-            "stands beside those of its kind, a judge beside the one as far in its training, and each rating of picks beside each of "
-            "a policy's answers; one that the paper has, too, beside itself alone. Models, data and scale differ else."
+            f"{ARTIFACTS.entries[wc.printed]['number']}, ours next to the printed numbers, as public notes report them. A reward model "
+            "that is in the paper is compared with itself, any other with those of its kind. A judge is compared with the one at the same "
+            "point of training, and each rating of picks with each printed one. Models, data and scale then differ."
         ),
         base=SETTINGS.think_as_locals.base,
     script:

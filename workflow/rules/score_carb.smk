@@ -97,7 +97,7 @@ rule carb_perturbed_scores:
 
 
 use rule carb_perturbed_scores as locals_perturbed_scores with:
-    # Judges that write criteria take long, so that they see the rewrites of the cultures alone that they are evaluated on.
+    # Judges that write criteria are slow, so they see only rewrites of the cultures that they are evaluated on.
     input:
         models=lambda wc: FILES.folders(JUDGES.judges[PERTURBED_JUDGES[wc.scorer]]),
         item_files=[

@@ -148,7 +148,7 @@ def test_without_claims_it_says_how_to_test_them_and_shows_one_papers(results):
     assert "English is better." in Page(page_of(results)).text
     (results / "carb_claims.csv").unlink()
     assert (
-        "The claims are not tested yet. This does it: make results/tiny/claims.csv"
+        "The claims are not tested yet. To test them: make results/tiny/claims.csv"
         in Page(page_of(results)).text
     )
 

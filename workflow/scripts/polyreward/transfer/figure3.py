@@ -169,7 +169,7 @@ def _differences(axis: Axes, table: pd.DataFrame, languages: list[str], confiden
     low, high = axis.get_ylim()
     axis.set_ylim(min(low, -LEAST_REACH), max(high, LEAST_REACH))
     axis.set_ylabel(f"English minus target RM,\npoints [{confidence}]")
-    axis.set_title("what the labels' source makes")
+    axis.set_title("effect of the labels' source")
 
 
 def _languages(axis: Axes, labels: list[str]) -> None:
