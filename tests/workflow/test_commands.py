@@ -133,13 +133,13 @@ def asked_of_make() -> dict[tuple[str, tuple[str, ...]], set[str]]:
     return found
 
 
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", range(6))
 def test_snakemake_plans_what_make_asks_for(tmp_path, number):
     """One block of settings and one scale at a time."""
     groups = sorted(asked_of_make().items(), key=str)
-    assert len(groups) == 5, [key for key, _ in groups]
+    assert len(groups) == 6, [key for key, _ in groups]
     (settings, overlays), targets = groups[number]
-    assert set(overlays) <= {TINY}
+    assert set(overlays) <= {TINY, "workflow/scales/anchor.yaml"}
     options = ["--configfile", *overlays] if overlays else []
     ran = plan(checkout(tmp_path / "checkout"), ["--cores", "1", *options, "--", *sorted(targets)], settings)
     assert ran.returncode == 0, ran.stdout
