@@ -1,8 +1,9 @@
-"""A sample of the dress rehearsal: from the loopback hub's repositories to one reward model in another
-language."""
+"""A sample of the dress rehearsal: from the loopback hub to a reward model in another language, and the
+anchor."""
 
 import json
 
+import pandas as pd
 import pytest
 from dress_rehearsal import rehearse
 
@@ -27,3 +28,18 @@ def test_one_base_is_trained_on_one_dataset_that_a_model_of_the_hub_translated(t
         for line in (folder / "results/gpu/work/3_translated/train/ko.jsonl").open(encoding="utf-8")
     ]
     assert len(rows) == 12
+
+
+@pytest.mark.slow
+def test_the_anchor_scores_published_reward_models_on_both_benchmarks_and_says_what_is_off(tmp_path):
+    found = rehearse("anchor", tmp_path, 2, ["results/anchor/anchor.csv"])
+    assert found["returncode"] == 0, (tmp_path / "anchor.log").read_text(encoding="utf-8")
+    assert found["jobs"]["anchor_scores"] == 8  # four reward models, in English and in Korean
+    table = pd.read_csv(tmp_path / "anchor/results/anchor/anchor.csv")
+    printed = table.dropna(subset="printed_pct")
+    assert set(printed["language"]) == {"en"} and set(printed["benchmark"]) == {"rewardbench"}
+    assert printed.groupby("reward_model").size().to_dict() == {
+        "ArmoRM-Llama3-8B-v0.1": 5, "Llama-3-OffsetBias-RM-8B": 1, "Llama3.2-3B-MP-RM": 5, "Qwen2.5-3B-MP-RM": 5,
+    }  # fmt: skip
+    assert printed["verdict"].str.startswith("off by").sum() > 10  # random weights meet no printed number
+    assert set(table[table["language"] == "ko"]["verdict"]) == {"not printed"}
