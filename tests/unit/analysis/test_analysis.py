@@ -22,6 +22,7 @@ from scipy.stats import t as student_t
 from support import script
 
 from polyreward.analysis.accuracy import MissingSubset
+from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison, transfer_rows
 from polyreward.core.errors import PolyrewardError
 
@@ -325,3 +326,18 @@ def test_length_slices_hold_the_longer_and_the_shorter_chosen_answers():
     assert (
         script("analyse/scorer_comparison").length_slices(ROWS) == expected
     )  # 5 is as long as its rejected answer
+
+
+def test_the_same_problem_in_several_programming_languages_counts_once():
+    """Two languages of 100 problems, right on the same ones: as sure as 100 problems and not as 200."""
+    rows = [
+        {"id": f"{name}{n}", "template": f"problem-{n}", "subset": name} for name in "uw" for n in range(100)
+    ]
+    right = scores([n % 2 for _ in "uw" for n in range(100)], rows)
+    errors = {}
+    for code in ((), ("u", "w")):
+        benchmark = Benchmark("bench", {"reasoning": ["u", "w"]}, {}, code)
+        found = comparison(rows, benchmark=benchmark, interval=Interval(4000, 0.95, 1), m=right)
+        errors[code] = found.contrast({"m": 1.0})["avg_se"]
+    assert errors["u", "w"] == pytest.approx(100 * (0.25 / 99) ** 0.5, rel=0.05)
+    assert errors["u", "w"] / errors[()] == pytest.approx(2**0.5, rel=0.06)

@@ -10,7 +10,7 @@ from support import script
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl, write_jsonl
-from polyreward.prepare.pool import COUNT_COLUMNS, Share, prepared_pool, row_problems
+from polyreward.prepare.pool import COUNT_COLUMNS, Share, prepared_pool, row_problems, with_problem
 
 prepared_benchmark = script("prepare/evaluation_set").prepared_benchmark
 
@@ -319,3 +319,26 @@ def test_a_judge_is_trained_on_templates_that_no_other_reward_model_and_no_bench
 def test_a_pool_without_a_template_for_the_judge_says_what_to_do(tmp_path):
     with pytest.raises(PolyrewardError, match="name a judge"):
         judge_pool(tmp_path, [row(0), row(1)], train=[row(0)])
+
+
+@pytest.mark.parametrize(("prompt", "template"), [
+    ("Write a Python function `add_up(a: List[int]) -> int` to solve `x`.", "problem-addup"),
+    ("Write a Java function `List<Integer> addUp(List<Integer> a)` to solve it.", "problem-addup"),
+    ("Write a Go function `AddUp(a []int) int`.", "problem-addup"),
+    ("Write a C++ function `vector<int> add_up(vector<int> a)`.", "problem-addup"),
+    ([{"role": "user", "content": "Write a Rust function `add_up(a:Vec<i32>) -> i32`."}], "problem-addup"),
+    ("What is `a` plus (b)?", None),
+])  # fmt: skip
+def test_a_programming_problem_is_one_template_in_every_programming_language(prompt, template):
+    row = {"id": "hep-1", "prompt": prompt}
+    assert with_problem(row) == ({**row, "template": template} if template else row)
+
+
+def test_an_evaluation_set_draws_a_programming_problem_with_all_its_languages():
+    rows = [
+        {"id": f"{name}-{n}", "source": "x", "subset": name, "prompt": f"Write `solve_{n}(a)`.", "chosen": f"{name} {n}", "rejected": "no"}
+        for name in ("hep-go", "hep-js") for n in range(6)
+    ]  # fmt: skip
+    sections, code = {"hep-go": "reasoning", "hep-js": "reasoning"}, ["hep-go", "hep-js"]
+    kept, _ = prepared_benchmark(rows, sections, Share(2, None), 1, "here", code=code)
+    assert len(kept) == 4 and len({row["template"] for row in kept}) == 2

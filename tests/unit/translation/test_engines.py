@@ -6,7 +6,7 @@ from translation_data import ITEM, SPANISH, po
 
 from polyreward.settings.transfer import GettextEngine, LmEngine
 from polyreward.sources.templates import TEXTS, expanded
-from polyreward.translation.engines import gettext_rows, lm_rows, source_rows
+from polyreward.translation.engines import Reply, gettext_rows, lm_rows, source_rows
 from polyreward.translation.lm import LmTranslator
 
 translated = script("translate/translated_rows").translated
@@ -73,3 +73,19 @@ def test_the_prompt_names_both_languages_and_holds_the_line(tiny_gemma, chat):
     )
     assert "English: Keep {this}.\nKorean:" in prompt
     assert prompt.endswith("<start_of_turn>model\n") is chat
+
+
+def test_answers_that_are_bare_code_are_not_sent():
+    sent = []
+
+    def shouting(pieces, source, target):
+        sent.extend(pieces)
+        return [Reply(piece.upper()) for piece in pieces]
+
+    rows = [
+        {"id": "1", "subset": subset, "prompt": "Add up", "chosen": "return sum(a)", "rejected": "return 0"}
+        for subset in ("hep-python", "math-prm")
+    ]
+    code, prose = lm_rows(rows, "es", shouting, "text", ["hep-python"])
+    assert (code["prompt"], code["chosen"], code["rejected"]) == ("ADD UP", "return sum(a)", "return 0")
+    assert prose["chosen"] == "RETURN SUM(A)" and "return sum(a)" in sent

@@ -18,6 +18,7 @@ from polyreward.prepare.pool import (
     counts_by_source,
     drawn_rows,
     row_problems,
+    with_problem,
 )
 
 
@@ -28,6 +29,7 @@ def prepared_benchmark(
     root_seed: int,
     where: str,
     published: bool = False,
+    code: Sequence[str] = (),
     kinds: Callable[[list[dict]], list[dict]] = list,
 ) -> tuple[list[dict], pd.DataFrame]:
     """Check an evaluation set, draw the rows to use, and add each row's category.
@@ -38,6 +40,7 @@ def prepared_benchmark(
     Args:
         categories: {subset: category}.
         published: keep a pair that appears twice, as the publisher counts it twice.
+        code: subsets of programming problems, of which those of one name are one template.
         kinds: makes pairs of the drawn requests.
 
     Raises:
@@ -69,6 +72,7 @@ def prepared_benchmark(
         for subset in missing
     ]
     raise_all(problems, f"evaluation set {where}")
+    rows = [with_problem(row) if row["subset"] in code else row for row in rows]
     requests = [
         {**row, "category": categories[row["subset"]]}
         for row in drawn_rows(rows, categories, share, root_seed)
@@ -90,6 +94,7 @@ def main(snakemake):
         params.seed,
         path,
         params.published,
+        params.code,
         lambda drawn: pairs_of_kinds(drawn, params.kinds, stock, params.kinds_per_request, params.seed),
     )
     write_jsonl(rows, snakemake.output.rows)

@@ -42,6 +42,7 @@ def translated(
     part: bool = False,
     precision: str = "float32",
     serve: Serve | None = None,
+    code: Sequence[str] = (),
 ) -> list[dict]:
     """Return the rows in the target language; rows that are already in it stay.
 
@@ -50,6 +51,7 @@ def translated(
         resource: a gettext engine's .po file, or a model's folder.
         part: leave out what the .po file does not have.
         serve: how a causal model is served; None to run it here.
+        code: subsets whose answers are code, which a language model is not sent.
     """
     if target == source:
         return source_rows(rows)
@@ -58,7 +60,7 @@ def translated(
     from polyreward.translation.lm import lm_translator  # torch takes seconds to import
 
     with lm_translator(resource, engine, precision, serve) as translate:
-        return lm_rows(rows, target, translate, engine.unit)
+        return lm_rows(rows, target, translate, engine.unit, code)
 
 
 def _as_before(rows: Rows, translated: Rows) -> int:
@@ -78,7 +80,8 @@ def main(snakemake):
     resource = snakemake.input.get("engine") or None
 
     def translate(rest: Rows) -> list[dict]:
-        return translated(rest, resource=resource, source=params.source, target=target, **params.engine)
+        given = {**params.engine, "code": params.code}
+        return translated(rest, resource=resource, source=params.source, target=target, **given)
 
     found = with_released(rows, target, translate)
     same = _as_before(rows, found)

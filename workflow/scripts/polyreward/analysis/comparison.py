@@ -35,20 +35,20 @@ FEWEST_IN_STRATUM = 2
 
 @dataclasses.dataclass(frozen=True)
 class Benchmark:
-    """A benchmark's facts: name, {section: subsets}, and the subsets whose weight is not their number of
-    pairs."""
+    """A benchmark's facts: name, {section: subsets}, the subsets whose weight is not their number of pairs,
+    and those of the same programming problems in several languages."""
 
     name: str
     sections: dict[str, list[str]]
     weights: dict[str, float]
+    code: Sequence[str] = ()
 
     def with_subsets(self, subsets: Sequence[str]) -> "Benchmark":
         """Return the benchmark with only these subsets."""
         known = set(subsets)
         kept = {section: [s for s in members if s in known] for section, members in self.sections.items()}
-        return Benchmark(
-            self.name, {section: members for section, members in kept.items() if members}, self.weights
-        )
+        sections = {section: members for section, members in kept.items() if members}
+        return dataclasses.replace(self, sections=sections)
 
 
 def _check_subsets(benchmark: Benchmark, present: set[str], a_slice: bool) -> None:
@@ -115,13 +115,14 @@ class Comparison:
 
     def _strata(self) -> pd.Series:
         """Return what templates are drawn within: the subset, or its section where one of its subsets has a
-        single one."""
+        single one. Subsets of the same programming problems are one stratum."""
         counts = self.rows.groupby("subset")["template"].nunique()
-        stratum = {
-            subset: subset if min(counts[s] for s in members) >= FEWEST_IN_STRATUM else section
-            for section, members in self.benchmark.sections.items()
-            for subset in members
-        }
+        stratum = {}
+        for section, members in self.benchmark.sections.items():
+            few = min(counts[s] for s in members) < FEWEST_IN_STRATUM
+            for subset in members:
+                apart = f"{section}, code" if subset in self.benchmark.code else subset
+                stratum[subset] = section if few else apart
         return self.rows["subset"].map(stratum)
 
     def freedom(self, subsets: Sequence[str] | None = None) -> int:

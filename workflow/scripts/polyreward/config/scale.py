@@ -324,7 +324,8 @@ class Scale:
         """Return the arguments of comparison.Benchmark: name, sections {name: subsets}, weights {subset:
         pairs}."""
         facts = self.known.benchmarks[benchmark]
-        return {"name": benchmark, "sections": facts["sections"], "weights": facts["weights"]}
+        known = {key: facts[key] for key in ("sections", "weights", "code") if key in facts}
+        return {"name": benchmark, **known}
 
     def categories(self, benchmark: str) -> dict[str, str]:
         """Return {subset: section} of a benchmark."""

@@ -1,16 +1,19 @@
 """Preference rows: validity, the share that is used, and counts by source."""
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
 
 import pandas as pd
 
+from polyreward.core.conversations import as_text
 from polyreward.core.draws import drawn
 from polyreward.core.logs import announce
 from polyreward.core.seeds import job_seed
 
+FUNCTION = re.compile(r"`[^`(]*?([A-Za-z_]\w*)\s*\([^`]*`")
 ROLES = (
     "system",
     "developer",
@@ -105,6 +108,15 @@ def drawn_rows(rows: Sequence[dict], categories: dict[str, str], share: Share, r
     of_kept = [{"id": row["id"], "template": template_of(row)} for row in rows if template_of(row) in kept]
     ids = {row["id"] for row in drawn(of_kept, ["template"], share.rows, root_seed, "fill")}
     return [row for row in rows if row["id"] in ids]
+
+
+def with_problem(row: dict) -> dict:
+    """Return a programming problem whose template is its function, the same in every programming language.
+
+    HumanEval's prompts show it in backquotes, as `int addUp(int a)` or `add_up(a)`; a row without one stays.
+    """
+    found = FUNCTION.search(as_text(row["prompt"]))
+    return row | ({"template": f"problem-{found[1].replace('_', '').lower()}"} if found else {})
 
 
 def template_of(row: dict) -> str:

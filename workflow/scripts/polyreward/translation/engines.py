@@ -47,7 +47,13 @@ def gettext_rows(rows: Sequence[dict], language: str, catalog: str, part: bool =
     return [_row(row, {role: row[role] for role in roles_of(row)}) for row in found]
 
 
-def lm_rows(rows: Sequence[dict], language: str, translate: Translator, unit: str = "line") -> list[dict]:
+def lm_rows(
+    rows: Sequence[dict],
+    language: str,
+    translate: Translator,
+    unit: str = "line",
+    code: Sequence[str] = (),
+) -> list[dict]:
     """Translate rows with a model, and keep their invariants.
 
     What loses a number or placeholder, is empty or is cut at the limit is tried again in smaller parts. A
@@ -56,11 +62,22 @@ def lm_rows(rows: Sequence[dict], language: str, translate: Translator, unit: st
     Args:
         translate: as for `translated_texts`.
         unit: of UNITS, the size of what is sent.
+        code: subsets whose answers are code without fences, which stay as they are.
     """
-    texts = [text for row in rows for role in roles_of(row) for text in contents(row[role])]
+
+    def sent(row: dict) -> list[str]:
+        return [role for role in roles_of(row) if role == "prompt" or row.get("subset") not in code]
+
+    texts = [text for row in rows for role in sent(row) for text in contents(row[role])]
     translated = iter(translated_texts(texts, language, translate, unit))
     return [
-        _row(row, {role: map_texts(row[role], lambda _: next(translated)) for role in roles_of(row)})
+        _row(
+            row,
+            {
+                role: map_texts(row[role], lambda _: next(translated)) if role in sent(row) else row[role]
+                for role in roles_of(row)
+            },
+        )
         for row in rows
     ]
 
