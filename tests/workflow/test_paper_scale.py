@@ -106,4 +106,4 @@ def test_scale_paper_resolves_and_fetches_each_repository_once_at_a_recorded_com
     jobs = jobs_of(ran)
     assert jobs["hub_revision"] == jobs["base_model"] + jobs["hub_model"] + jobs["dataset"] - 1  # mini-twins
     assert jobs["reward_model"] == 15
-    assert jobs["dpo_policy"] == 8
+    assert jobs["dpo_policy"] == 40  # five for each labeller and language

@@ -173,6 +173,7 @@ rule win_rates:
     conda:
         "../../envs/analyse.yaml"
     params:
+        trainings=SETTINGS.alignment.trainings,
         interval=SCALE.interval,
     script:
         "../scripts/analyse/win_rates.py"

@@ -250,7 +250,11 @@ rule policy_answers:
     # Every policy of a language on the held-out instructions, as often as there are runs.
     input:
         start=SCALE.policy_start,
-        policies=[f"<models>/policies/dpo_{labeller}_{{language}}" for labeller in LABELLERS],
+        policies=[
+            f"<models>/policies/dpo_{labeller}_{{language}}{seed_suffix(training)}"
+            for labeller in LABELLERS
+            for training in range(1, SETTINGS.alignment.trainings + 1)
+        ],
         instructions="<translated>/instructions/{language}.jsonl",
     output:
         "<scores>/alignment/answers_{language}.jsonl",

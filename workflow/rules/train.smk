@@ -131,7 +131,7 @@ rule dpo_policy:
         policy=SCALE.policy_start,
         pairs="<models>/policy_data/pairs_{labeller}_{language}.jsonl",
     output:
-        directory("<models>/policies/dpo_{labeller}_{language}"),
+        directory("<models>/policies/dpo_{labeller}_{language}{seed}"),
     wildcard_constraints:
         labeller=one_of(LABELLERS),
     priority: 1
@@ -145,7 +145,7 @@ rule dpo_policy:
     params:
         training=SCALE.policy_training(SETTINGS.alignment.dpo),
         launch=SCALE.launch,
-        seed=lambda wc: SCALE.job_seed("dpo_policy", wc.language),
-        checkpoints=PATHS.policy("checkpoints/dpo_{labeller}_{language}"),
+        seed=lambda wc: SCALE.job_seed("dpo_policy", f"{wc.language}{wc.seed}"),
+        checkpoints=PATHS.policy("checkpoints/dpo_{labeller}_{language}{seed}"),
     script:
         "../scripts/train/dpo_policy.py"

@@ -2,6 +2,8 @@
 
 import dataclasses
 from collections import Counter
+from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -196,7 +198,7 @@ def test_responses_are_the_same_for_the_same_seed_and_differ_for_another(policy)
     first, again, other = (sampler.responses(prompts, 3, seed, "") for seed in (1, 1, 2))
     assert first == again != other
     assert [len(found) for found in first] == [3] * len(ROWS)
-    answers = answers_of_runs({"base": policy, "target": policy}, PAIRS, SAMPLING, "float32", 2, 5, "es")
+    answers = answers_of_runs({"base": [policy], "target": [policy]}, PAIRS, SAMPLING, "float32", 2, 5, "es")
     by_policy = {
         name: [row["response"] for row in answers if row["policy"] == name] for name in ("base", "target")
     }
@@ -213,6 +215,44 @@ def test_prompts_are_distinct_and_enough_of_them():
     ]
     with pytest.raises(PolyrewardError, match="dev: 3 distinct prompts, not 4"):
         distinct_prompts(rows, 4, "dev")
+
+
+def test_trainings_of_a_policy_take_turns_in_the_runs(policy, monkeypatch):
+    loaded = []
+
+    @contextmanager
+    def load(folder, *how):
+        loaded.append(folder)
+        yield SimpleNamespace(responses=lambda prompts, count, seed, label: [[folder]] * len(prompts))
+
+    monkeypatch.setattr("polyreward.alignment.sampling.loaded_policy", load)
+    folders = {"base": ["start"], "english": ["first", "second"]}
+    answers = answers_of_runs(folders, PAIRS[:1], SAMPLING, "float32", 4, 5, "es")
+    assert loaded == ["start", "first", "second"]
+    found = {(row["policy"], row["run"]): row["response"] for row in answers}
+    assert [found["english", run] for run in (1, 2, 3, 4)] == ["first", "second", "first", "second"]
+    assert {found["base", run] for run in (1, 2, 3, 4)} == {"start"}
+
+
+def test_what_trainings_differ_by_is_in_the_interval_of_a_win_rate():
+    """Five trainings of 300 instructions, of which each wins with a probability of its own."""
+    generator, levels = np.random.default_rng(1), [0.3, 0.4, 0.5, 0.6, 0.7]
+    judged = pd.DataFrame(
+        [
+            {"language": "es", "policy": policy, "run": run, "id": f"i{n}", "margin": 0.0,
+             "win": float(generator.random() < (levels[run - 1] if policy == "english" else 0.5)),
+             "length_response": 5 + n % 3, "length_reference": 6}
+            for policy in ("base", "english") for run in range(1, 6) for n in range(300)
+        ]
+    )  # fmt: skip
+    alike, apart = (win_rates(judged, INTERVAL, n).set_index("policy") for n in (1, 5))
+    assert apart["win_rate_pct"].tolist() == pytest.approx(alike["win_rate_pct"].tolist())
+    assert apart.loc["base", "low"] == alike.loc["base", "low"]  # it is not trained
+    width = {name: table["high"] - table["low"] for name, table in (("alike", alike), ("apart", apart))}
+    # A standard deviation of 15.8 points between trainings is 7.1 of their mean; Student's t of four is 2.78
+    assert width["apart"]["english"] == pytest.approx(2 * 2.78 * 7.1, rel=0.25)
+    assert width["alike"]["english"] < 8
+    assert width["apart"]["english - base"] > 3 * width["alike"]["english - base"]
 
 
 REFERENCES = [

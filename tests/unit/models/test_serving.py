@@ -230,7 +230,7 @@ def test_what_a_policy_asks_and_a_seed_of_its_own_for_each_response(serve, notes
 def test_a_run_has_the_same_seeds_for_every_policy(serve, notes, tiny_gemma):
     rows = [{"id": row["id"], "prompt": row["prompt"]} for row in ROWS[:2]]
     answers = answers_of_runs(
-        {"base": tiny_gemma, "target": tiny_gemma},
+        {"base": [tiny_gemma], "target": [tiny_gemma]},
         rows,
         SAMPLING,
         "float32",

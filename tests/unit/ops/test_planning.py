@@ -113,7 +113,7 @@ def test_models_of_70_billion_parameters_fit_the_cards_that_their_entries_ask_fo
 
 def test_disk_counts_what_is_fetched_and_every_trained_model(jobs, paper):
     found = disk_gib(jobs, paper)
-    rewarding, judges = (3.21 + 3.09 + 7.62) * 5, 7.62 * (8 + 4) + 3.09 * 17
+    rewarding, judges = (3.21 + 3.09 + 7.62) * 5, 7.62 * (5 * 8 + 4) + 3.09 * 17
     warmups = sum(job.rule in ("locals_warmup", "sft_policy") for job in jobs) * 7.62
     assert found["trained"] == pytest.approx((rewarding + judges + warmups) * 4e9 / 1024**3, rel=0.01)
     assert 430 < found["from the hub or packages"] < 440

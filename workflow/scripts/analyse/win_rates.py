@@ -20,7 +20,7 @@ def main(snakemake):
     judged = pd.concat([read_table(path, JUDGEMENT_COLUMNS) for path in files.judgements])
     known = pd.concat([read_table(path, KNOWN_COLUMNS) for path in files.known])
     write_table(judged, snakemake.output.judgements, JUDGEMENT_COLUMNS)
-    write_table(win_rates(judged, interval), snakemake.output.win_rates, COLUMNS)
+    write_table(win_rates(judged, interval, snakemake.params.trainings), snakemake.output.win_rates, COLUMNS)
     write_table(judge_accuracy(known, interval), snakemake.output.judge, JUDGE_COLUMNS)
 
 

@@ -9,10 +9,9 @@ from polyreward.ops.jobs import run
 
 def main(snakemake):
     params, inputs, language = snakemake.params, snakemake.input, snakemake.wildcards.language
-    policies = {"base": inputs.start} | {
-        Path(folder).name.removeprefix("dpo_").removesuffix(f"_{language}"): folder
-        for folder in inputs.policies
-    }
+    policies = {"base": [inputs.start]}
+    for folder in inputs.policies:  # dpo_<labeller>_<language>, and _seed<number> of further trainings
+        policies.setdefault(Path(folder).name.split("_")[1], []).append(folder)
     instructions = read_jsonl(inputs.instructions)
     how = {"runs": params.runs, "seed": params.seed, "language": language, **params.sampling}
     write_jsonl(answers_of_runs(policies, instructions, **how), snakemake.output[0])

@@ -125,7 +125,7 @@ class Policy:
 
 
 def answers_of_runs(
-    policies: dict[str, str | Path],
+    policies: dict[str, Sequence[str | Path]],
     instructions: Sequence[dict],
     settings: Sampling,
     precision: str,
@@ -136,12 +136,14 @@ def answers_of_runs(
 ) -> list[dict]:
     """Return every policy's response to every instruction in each run: policy, run, id, response.
 
-    All policies have the same seed in a run. serve: as for loaded_policy.
+    All policies have the same seed in a run. policies: the folders of each one's trainings, which take turns
+    in the runs. serve: as for loaded_policy.
     """
     found = []
-    for name, folder in policies.items():
-        with loaded_policy(folder, settings, precision, serve) as policy:
-            for run in range(1, runs + 1):
+    turns = [(name, place, folders) for name, folders in policies.items() for place in range(len(folders))]
+    for name, place, folders in turns:
+        with loaded_policy(folders[place], settings, precision, serve) as policy:
+            for run in range(1 + place, runs + 1, len(folders)):
                 label = f"{name} policy, {language}, run {run}/{runs}"
                 said = policy.responses(
                     [row["prompt"] for row in instructions], 1, job_seed(seed, run), label

@@ -6,7 +6,14 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 
-from polyreward.analysis.bootstrap import Interval, bootstrap_weights, resampled_means, share_interval
+from polyreward.analysis.bootstrap import (
+    Interval,
+    between_trainings,
+    bootstrap_weights,
+    resampled_means,
+    share_interval,
+    with_trainings,
+)
 
 POLICIES = [
     "base",
@@ -41,19 +48,21 @@ COLUMNS = [
 RIDGE = 1e-3  # holds the fit where a policy wins always or never
 
 
-def win_rates(judged: pd.DataFrame, interval: Interval) -> pd.DataFrame:
+def win_rates(judged: pd.DataFrame, interval: Interval, trainings: int = 1) -> pd.DataFrame:
     """Return a row for each language and policy, and for the differences between policies.
 
-    Intervals are by bootstrap over instructions, with the same draw for a language's policies and runs.
+    Intervals are by bootstrap over instructions, with the same draw for a language's policies and runs; of
+    several trainings, the variance between them is added.
     run_sd is the standard deviation over runs. length_ratio is the mean length of responses over that of
     references.
 
     Args:
         judged: rows of JUDGEMENT_COLUMNS.
+        trainings: of each policy after DPO, which took turns in the runs.
     """
     return pd.concat(
         [
-            _of_language(language, table, interval)
+            _of_language(language, table, interval, trainings)
             for language, table in judged.groupby("language", sort=False)
         ]
     )
@@ -101,16 +110,20 @@ def length_controlled(judged: pd.DataFrame) -> pd.Series:
     return pd.Series(1 / (1 + np.exp(-fit.params[: dummies.shape[1]])), index=dummies.columns)
 
 
-def _of_language(language: str, judged: pd.DataFrame, interval: Interval) -> pd.DataFrame:
-    wins = judged.pivot_table(index="id", columns="policy", values="win", aggfunc="mean")
+def _of_language(language: str, judged: pd.DataFrame, interval: Interval, trainings: int) -> pd.DataFrame:
+    turn = judged["run"].sub(1).mod(trainings).where(judged["policy"] != POLICIES[0], 0)
+    columns = ["policy", "training"]
+    wins = judged.assign(training=turn).pivot_table(index="id", columns=columns, values="win", aggfunc="mean")
     resampled = resampled_means(wins.to_numpy(), interval, "win_rates", language)
-    drawn = pd.DataFrame(np.vstack([wins.mean(), resampled]), columns=wins.columns)
+    of_column = pd.DataFrame(np.vstack([wins.mean(), resampled]), columns=wins.columns)
+    # Of each policy (1 + samples, trainings), first the data's own
+    drawn = {policy: of_column[policy].to_numpy() for policy in wins.columns.get_level_values("policy")}
     freedom = len(wins) - 1
     by_run = judged.groupby(["policy", "run"])["win"].mean()
     controlled, of_policy = length_controlled(judged), judged.groupby("policy")
     lengths = of_policy["length_response"].mean() / of_policy["length_reference"].mean()
     ties = 100 * of_policy["win"].apply(lambda win: (win == 0.5).mean())
-    policies = [policy for policy in POLICIES if policy in wins]
+    policies = [policy for policy in POLICIES if policy in drawn]
     records = []
     for policy in policies:
         records.append(
@@ -141,10 +154,14 @@ def _of_language(language: str, judged: pd.DataFrame, interval: Interval) -> pd.
     return table.reindex(columns=COLUMNS)
 
 
-def _estimate(drawn: pd.Series, freedom: int, interval: Interval, lowest: float = 0) -> dict[str, float]:
-    """Return a share and its interval in percent; lowest: the least possible share, a fraction."""
-    low, high = share_interval(drawn.to_numpy(), interval.confidence, freedom, freedom + 1, lowest)
-    return {"win_rate_pct": 100 * drawn.iloc[0], "low": 100 * low, "high": 100 * high}
+def _estimate(drawn: np.ndarray, freedom: int, interval: Interval, lowest: float = 0) -> dict[str, float]:
+    """Return a share and its interval in percent.
+
+    drawn: (1 + samples, trainings), first the data's own. lowest: the least possible share, a fraction."""
+    between = [between_trainings(drawn)] if drawn.shape[1] > 1 else []
+    values, of_all = with_trainings(drawn.mean(axis=1), freedom, between)
+    low, high = share_interval(values, interval.confidence, of_all, freedom + 1, lowest)
+    return {"win_rate_pct": 100 * values[0], "low": 100 * low, "high": 100 * high}
 
 
 def _spread(by_run: Sequence[float]) -> float:

@@ -14,6 +14,11 @@ COMMIT = re.compile(r"[0-9a-f]{40}")  # of a repository of the hub; a branch or 
 MODEL = re.compile(r"^(?P<base>[A-Za-z0-9.-]+)_(?P<language>[a-z]{2,3})(?:_seed(?P<seed>[1-9]\d*))?\Z")
 
 
+def seed_suffix(seed: int) -> str:
+    """Return what a name ends with by its seed, of which the first is not named."""
+    return f"_seed{seed}" if seed > 1 else ""
+
+
 @dataclasses.dataclass(frozen=True)
 class ModelName:
     """A trained reward model's name: base, training language (ISO 639-1), and which of the seeds, from 1."""
@@ -24,7 +29,7 @@ class ModelName:
 
     def __str__(self) -> str:
         """Return the name as in files and tables."""
-        return f"{self.base}_{self.language}" + (f"_seed{self.seed}" if self.seed > 1 else "")
+        return f"{self.base}_{self.language}{seed_suffix(self.seed)}"
 
     @classmethod
     def parse(cls, name: str) -> "ModelName":

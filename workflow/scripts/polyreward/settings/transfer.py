@@ -291,6 +291,13 @@ class Alignment(Section):
     runs: Count = Field(
         default=1, description="Times that each policy answers the instructions, with other seeds (paper: 5)."
     )
+    trainings: Count = Field(
+        default=1,
+        description=(
+            "Trainings by DPO on each set of pairs, with other seeds; they take turns in the runs, and divide"
+            " their number (paper: 5)."
+        ),
+    )
     judge: str | None = Field(
         default=None,
         description=(

@@ -287,6 +287,10 @@ def _sections(settings: Settings, known: Known) -> Iterator[Problem]:
             model.token_budget and model.gradient_checkpointing,
             "gradient_checkpointing runs a batch again, not in parts; set this to null, or that to false",
         ),
+        "alignment.trainings": (
+            settings.alignment.runs % settings.alignment.trainings,
+            f"does not divide runs ({settings.alignment.runs}), in which trainings take turns",
+        ),
         "devices.serve.command": (
             not ("{model}" in words and "{port}" in words),
             "needs {model}, the folder to serve, and {port}, where to listen",
