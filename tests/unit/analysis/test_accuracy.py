@@ -32,6 +32,14 @@ def test_an_unknown_way_to_count_ties_is_refused():
         correctness(scores([1], [0]), "right")
 
 
+def test_the_file_and_the_first_row_of_scores_that_are_no_numbers_are_named():
+    bad = scores([np.nan, 2.0, np.nan], [0.0, 0.0, 0.0])
+    bad = bad.assign(benchmark="b", scorer="s", language="es", id=["r0", "r1", "r2"])
+    expected = r"work/5_scores/b/s/es.parquet: 2 rows have a score that is not a number \(first: id r0\)"
+    with pytest.raises(PolyrewardError, match=expected):
+        correctness(bad, "half")
+
+
 @pytest.mark.parametrize("column", ["score_chosen", "score_rejected"])
 def test_a_score_that_is_no_number_raises(column):
     with pytest.raises(PolyrewardError, match="not a number"):

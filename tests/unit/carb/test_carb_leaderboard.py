@@ -77,7 +77,7 @@ def test_right_is_strictly_highest_and_a_baseline_shares_ties(ties, right):
 def test_bad_scores_are_refused():
     with pytest.raises(PolyrewardError, match="not a number"):
         rightness(scores({"de/values/1": [3, np.nan, 1, 0]}), "wrong")
-    with pytest.raises(PolyrewardError, match="item de/values/1: has not one chosen"):
+    with pytest.raises(PolyrewardError, match="item de/values/1: it needs exactly one chosen"):
         rightness(scores({"de/values/1": [3, 2, 1, 0]}, chosen=9), "wrong")
 
 

@@ -257,7 +257,7 @@ def test_what_cannot_be_judged_is_refused():
     for size in (1, 27):
         with pytest.raises(PolyrewardError, match=f"'Hello': has {size} answers; a judge compares 2 to 26"):
             fake_judge(lambda texts: "[[A]]", "text").score([Conversations("Hello", answers(size))], "")
-    with pytest.raises(PolyrewardError, match=r"would not see \{prompt\} and \{answers\} or \{lettered\}"):
+    with pytest.raises(PolyrewardError, match=r"lacks \{prompt\} and \{answers\} or \{lettered\}"):
         judge(Fake(None), "text", "Which is better?", VERDICT)
 
 

@@ -157,7 +157,7 @@ def test_braces_in_texts_stay():
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"text": "{prompt} {first}"}, "would not see second"),
+        ({"text": "{prompt} {first}"}, "it lacks second"),
         ({"pattern": "A|B"}, "one group"),
         ({"verdicts": ["A"]}, "two verdicts"),
     ],

@@ -269,7 +269,7 @@ def test_a_tokenizer_with_ids_outside_the_embedding_is_refused(reward_folder, tm
         reward_folder, tmp_path, lambda model: model, lambda tokenizer: tokenizer.add_tokens(["<new>"])
     )
     with pytest.raises(
-        PolyrewardError, match=r"has ids up to \d+, and its embedding is of \d+ tokens; save the"
+        PolyrewardError, match=r"has ids up to \d+, but its embedding has only \d+ tokens. Save the"
     ):
         load_classifier(folder, "float32", 128, 60)
 

@@ -212,7 +212,9 @@ def test_a_bad_reply_is_named_and_not_kept_and_only_it_is_asked_for_again(
 @pytest.mark.parametrize("model", ["judge-2", "judge-1-mini", "JUDGE-1", "judge-10", ["judge-1"], "", 7])
 def test_another_models_reply_is_named_and_not_kept(server, make, tmp_path, model):
     server.respond = says(ending(model=model))
-    with pytest.raises(PolyrewardError, match="asked for `judge-1`, and the reply is of .*; correct `model`"):
+    with pytest.raises(
+        PolyrewardError, match=r"asked for `judge-1`, but the reply is from .*\. Correct `model`"
+    ):
         make().score(ITEMS, "")
     assert kept(tmp_path) == []
 

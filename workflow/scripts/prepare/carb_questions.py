@@ -174,8 +174,8 @@ def _accepted_problems(culture: str, entry: dict) -> Iterator[str]:
                 )
             elif re.fullmatch(f"[{PARTICLES_FOLLOW}]", plain(text)):
                 yield (
-                    f"{culture}: {question['asks']}: “{text}” is a single letter, which stands in many words;"
-                    " write more of it"
+                    f"{culture}: {question['asks']}: “{text}” is a single letter, which occurs in many"
+                    " words. Write a longer answer"
                 )
     prompts = [question["prompt"] for question in whole]
     yield from (

@@ -7,6 +7,7 @@ import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.tables import check_numbers
 
 ALL = "all items"  # the name of the row over every subset
 
@@ -21,8 +22,7 @@ def correctness(scores: pd.DataFrame, ties: str) -> np.ndarray:
     ties: "wrong" (0.0; a reward model's) or "half" (0.5; a baseline's, whose ties are coin tosses).
     Raises PolyrewardError on a score that is not a number."""
     chosen, rejected = scores["score_chosen"].to_numpy(float), scores["score_rejected"].to_numpy(float)
-    if np.isnan(chosen).any() or np.isnan(rejected).any():
-        raise PolyrewardError("a score is not a number; score the benchmark again")
+    check_numbers(scores, ["score_chosen", "score_rejected"])
     tie_value = {"wrong": 0.0, "half": 0.5}[ties]
     return np.where(chosen == rejected, tie_value, (chosen > rejected).astype(float))
 

@@ -60,8 +60,8 @@ def token_sets(tokenizer, texts: Mapping[str, Sequence[str]], share: float = 1.0
         for language, of_language in rates.items()
     }
     problems = [
-        f"`{language}` ({len(texts[language])} texts, {len(used[language])} tokens) has no token that is its"
-        f" alone (token_share {share:g}); give more text of it, or leave it out of target_languages"
+        f"`{language}` ({len(texts[language])} texts, {len(used[language])} tokens) has no token of its own"
+        f" (token_share {share:g}). Add more text in this language, or remove it from target_languages"
         for language, tokens in sets.items()
         if not tokens
     ]

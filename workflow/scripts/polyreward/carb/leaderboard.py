@@ -10,9 +10,9 @@ import pandas as pd
 from scipy.stats import t as student
 
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections, share_interval
-from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.errors import raise_all
 from polyreward.core.seeds import job_seed
-from polyreward.core.tables import read_scores, unavailable
+from polyreward.core.tables import check_numbers, read_scores, unavailable
 
 KINDS = ["classifier", "implicit", "generative"]  # of reward models; other kinds are baseline and chance
 COUNTS = ["n", "n_tied", "n_within_noise", "rank", "rank_low", "rank_high"]
@@ -29,11 +29,12 @@ def rightness(scores: pd.DataFrame, ties: str) -> pd.DataFrame:
 
     right: 1 where the chosen answer's score is strictly the highest, else 0; with ties "shared", one over the
     number of answers at the top where chosen is among them. chance: what a lot among the answers gets."""
-    if scores["score"].isna().any():
-        raise PolyrewardError("a score is not a number; score the items again")
+    check_numbers(scores, ["score"])
     items = scores.groupby("id", sort=False)
     wrong = [str(name) for name, found in items["is_chosen"] if found.sum() != 1]
-    raise_all((f"item {name}: has not one chosen answer; make the items again" for name in wrong), "scores")
+    raise_all(
+        (f"item {name}: it needs exactly one chosen answer; make the items again" for name in wrong), "scores"
+    )
     table = items[["template", "language", "domain"]].first()
     top = items["score"].transform("max")
     at_top = scores["score"] == top

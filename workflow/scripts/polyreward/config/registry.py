@@ -164,9 +164,9 @@ class Registry:
         return {name: entry["published"] for name, entry in made.items() if entry["published"]}
 
     def compared_targets(self, paper: str | None = None) -> list[str]:
-        """Return the tables that stand beside the printed ones, of one paper or of both."""
+        """Return the tables that are compared with the printed ones, of one paper or of both."""
         return [self.scale.paths.artifact(f"compare/{name}.csv") for name in self.printed(paper)]
 
     def compared_files(self) -> dict:
         """Return the output file of a comparison, with the wildcard {printed}."""
-        return {"csv": self.shown("compare/{printed}.csv", "{printed}", "beside the printed")}
+        return {"csv": self.shown("compare/{printed}.csv", "{printed}", "next to the printed")}

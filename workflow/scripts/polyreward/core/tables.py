@@ -215,3 +215,18 @@ def _score_faults(table: pd.DataFrame, path: str | Path) -> Iterator[str]:
                 f"{path}: {len(bad)} values of {name} are NaN or infinite (first: id {bad.iloc[0]})."
                 " Delete the file and run the same command again."
             )
+
+
+def check_numbers(scores: pd.DataFrame, columns: Sequence[str]) -> None:
+    """Raise PolyrewardError that names the file, where a score is not a number."""
+    bad = scores[scores[list(columns)].isna().any(axis=1)]
+    if bad.empty:
+        return
+    first = bad.iloc[0]
+    parts = [str(first[name]) for name in ("benchmark", "scorer", "language") if name in bad]
+    place = f"work/5_scores/{'/'.join(parts)}.parquet" if len(parts) == 3 else "scores"
+    one = f" (first: id {first['id']})" if "id" in bad else ""
+    raise PolyrewardError(
+        f"{place}: {len(bad)} rows have a score that is not a number{one}. Delete the file and run the same"
+        " command again"
+    )

@@ -168,7 +168,7 @@ def judge(backend: Backend, verdict: str, template: str, pattern: str) -> Judge:
     ]
     if missing:
         named = " and ".join(" or ".join(names) for names in missing)
-        raise PolyrewardError(f"judge template: the judge would not see {named}; put it in")
+        raise PolyrewardError(f"judge template: it lacks {named}. Add it")
     try:
         groups = re.compile(pattern).groups
     except re.error as error:

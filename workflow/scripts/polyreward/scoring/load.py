@@ -82,7 +82,7 @@ def _check_fit(model: torch.nn.Module, tokenizer, source: str | Path, max_length
     ids, rows = max(tokenizer.get_vocab().values()), model.get_input_embeddings().weight.shape[0]
     if ids >= rows:
         raise UnavailableError(
-            f"{source}: its tokenizer has ids up to {ids}, and its embedding is of {rows} tokens; save the"
+            f"{source}: its tokenizer has ids up to {ids}, but its embedding has only {rows} tokens. Save the"
             " tokenizer that it was trained with"
         )
     for name, module in model.named_modules():

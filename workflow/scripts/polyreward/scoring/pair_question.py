@@ -38,8 +38,7 @@ class PairQuestion:
         missing = {"prompt", "first", "second"} - set(PLACES.findall(self.text))
         if missing:
             raise PolyrewardError(
-                f"judge question: the judge would not see {', '.join(sorted(missing))}; put them in as"
-                " {...}"
+                f"judge question: it lacks {', '.join(sorted(missing))}. Add them in braces, as in {{prompt}}"
             )
         if len(set(self.verdicts)) != 2 or re.compile(self.pattern).groups != 1:
             raise PolyrewardError(

@@ -170,9 +170,9 @@ class ServerJudge:
             return
         if not VERSION.fullmatch(str(said).removeprefix(self.model)):
             raise PolyrewardError(
-                f"judge server {self.url}: asked for `{self.model}`, and the reply is of"
-                f" {self._safe(repr(said))}; correct `model` of the server, or give that name as `answers_as`"
-                " if it is the same model. The reply is not kept"
+                f"judge server {self.url}: asked for `{self.model}`, but the reply is from"
+                f" {self._safe(repr(said))}. Correct `model` of the server, or set `answers_as` to it if"
+                " both are the same model. The reply is not kept"
             )
 
     def _answered(self, client: openai.OpenAI, body: dict) -> str:

@@ -183,7 +183,7 @@ class Settings(Section):
         description=(
             "For Figure 2, a token belongs to a language that has at least this share of its uses, in equal"
             " amounts of text. 1: no other language uses it. Set a lower value where much text is the same in"
-            " all languages, such as code. (paper: disjoint sets, by a rule that it does not give)"
+            " all languages, such as code (paper: disjoint sets, by a rule that it does not give)."
         ),
     )
     table1_bases: Names | None = Field(

@@ -100,7 +100,10 @@ def over_sets(points: pd.DataFrame, rating: str) -> pd.DataFrame:
     of its error."""
     rows = points[(points["selection"] == BEST_OF_N) & (points["policy"] == "all")]
     if rows.empty:
-        raise PolyrewardError("points: has no row of best-of-N over all policies; make it again")
+        raise PolyrewardError(
+            "work/6_analysis/carb/points.csv: no best-of-N row for all policies. Delete the file and run"
+            " the same command again"
+        )
     error, parts = f"{rating}_se", []
     for _, of_set in rows.groupby("downstream", sort=False):
         shown = shown_rating(of_set, rating)
