@@ -6,7 +6,10 @@ import pytest
 import yaml
 from support import ROOT, jobs_of, planned_whole, snakemake
 
+from polyreward.carb.inputs import Carb
+from polyreward.config.model_files import ModelFiles
 from polyreward.config.scale import read_scale
+from polyreward.think_as_locals.inputs import ThinkAsLocals
 
 PAPER = "workflow/scales/paper.yaml"
 
@@ -107,3 +110,14 @@ def test_scale_paper_resolves_and_fetches_each_repository_once_at_a_recorded_com
     assert jobs["hub_revision"] == jobs["base_model"] + jobs["hub_model"] + jobs["dataset"] - 1  # mini-twins
     assert jobs["reward_model"] == 15
     assert jobs["dpo_policy"] == 40  # five for each labeller and language
+
+
+def test_think_as_locals_is_evaluated_on_m_rewardbench_in_the_paper_s_languages():
+    scale = read_scale([PAPER], ROOT)
+    judges = ThinkAsLocals(Carb(scale, ModelFiles(scale)))
+    folder = "results/paper/work/3_translated/multilingual-rewardbench"
+    assert judges.rows == [f"{folder}/{language}.jsonl" for language in ("ar", "zh", "ja")]
+    assert all(scale.released("multilingual-rewardbench", language) for language in judges.languages)
+    assert judges.comparison(["full"])["benchmark"]["name"] == "multilingual-rewardbench"
+    mini = read_scale([], ROOT)
+    assert ThinkAsLocals(Carb(mini, ModelFiles(mini))).languages == mini.languages

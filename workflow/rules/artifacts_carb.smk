@@ -28,7 +28,7 @@ rule carb_claims:
             "judges": JUDGES.of_claims,
             "cultures": SETTINGS.think_as_locals.evaluation.cultures,
         },
-        benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
+        benchmark=SCALE.benchmark_facts(JUDGES.benchmark),
         confidence=SCALE.confidence,
         caption=ARTIFACTS.caption("carb_claims"),
     script:

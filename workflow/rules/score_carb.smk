@@ -127,7 +127,7 @@ rule locals_scores:
     # A judge on the parts of both benchmarks that config.yaml names: in the layout of Think-as-Locals, or of others as they are asked.
     input:
         models=lambda wc: FILES.folders(JUDGES.judges[wc.judge]),
-        rows=[f"<translated>/<main>/{language}.jsonl" for language in SCALE.languages],
+        rows=JUDGES.rows,
         item_files=[
             f"<prepared>/carb/{culture}.jsonl" for culture in SETTINGS.think_as_locals.evaluation.cultures
         ],

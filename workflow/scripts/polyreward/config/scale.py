@@ -148,7 +148,10 @@ class Scale:
     def dataset(self, name: str) -> dict:
         """Return a dataset's catalog entry with the languages that the scale reads, as languages_read has
         them."""
-        return languages_read(self.known.datasets[name], self.languages, self.settings.carb.cultures)
+        wanted, judged = self.languages, self.settings.think_as_locals.evaluation
+        if judged.benchmark and self.known.benchmarks[judged.benchmark]["dataset"] == name:
+            wanted = list(dict.fromkeys([*wanted, *judged.cultures]))
+        return languages_read(self.known.datasets[name], wanted, self.settings.carb.cultures)
 
     def released(self, rowset: str, language: str) -> bool:
         """Tell whether all rows of a set (a benchmark, train, dev, judge or prompts) come in a language, so

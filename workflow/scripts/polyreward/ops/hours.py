@@ -175,8 +175,10 @@ class Estimate:
         questions = of_set * len(carb.questions)
         candidates = questions * carb.candidates.per_question * len(carb.policies)
         answers = 3 * alignment.runs * self.instructions
+        judged = of_judges.cultures if of_judges.benchmark else languages
+        judged_rows = self.rows(of_judges.benchmark or main)
         asked = 2 * (
-            len(languages) * min(subsets * (of_judges.rows_per_subset or 10**9), self.rows(main))
+            len(judged) * min(subsets * (of_judges.rows_per_subset or 10**9), judged_rows)
             + 3 * judged_cells * (of_judges.items_per_cell or ITEMS)
         )
         pairs = {"train": self.pairs, "prompts": alignment.prompts / 3, "dev": FEW, "judge": FEW}

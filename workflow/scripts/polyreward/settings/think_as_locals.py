@@ -74,6 +74,13 @@ class Evaluation(Section):
             "Some of carb.cultures, in whose rewrites the judges are evaluated too (paper: ar, zh, ja)."
         )
     )
+    benchmark: str | None = Field(
+        default=None,
+        description=(
+            "A name in workflow/catalog/benchmarks.yaml, of which the judges see the rows in the cultures'"
+            " languages; null for the main benchmark in the scale's (paper: M-RewardBench)."
+        ),
+    )
     items_per_cell: Count | None = Field(description="Items of each culture and domain; null for all.")
     rows_per_subset: Count | None = Field(
         description="Rows of each subset of the main benchmark, in each language; null for all."

@@ -65,6 +65,22 @@ class ThinkAsLocals:
         self.easy_files = [self.scale.paths.dataset(easy.dataset)] if easy else []
 
     @property
+    def benchmark(self) -> str:
+        """The benchmark next to CARB."""
+        return self.settings.evaluation.benchmark or self.scale.settings.benchmarks.main
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages of its rows."""
+        evaluation = self.settings.evaluation
+        return evaluation.cultures if evaluation.benchmark else self.scale.languages
+
+    @property
+    def rows(self) -> list[str]:
+        """The files of its rows."""
+        return [self.scale.paths.translated(self.benchmark, language) for language in self.languages]
+
+    @property
     def scoring(self) -> dict:
         """How judges are loaded: as all that score, with a budget of tokens of their own."""
         return {**self.scale.scoring, "token_budget": self.settings.judge_token_budget}
@@ -133,7 +149,7 @@ class ThinkAsLocals:
         halved = [name for name, entry in self.others.items() if name in judges and half_right(entry)]
         return {
             "judges": list(judges),
-            "benchmark": self.scale.benchmark_facts(self.scale.settings.benchmarks.main),
+            "benchmark": self.scale.benchmark_facts(self.benchmark),
             "cultures": self.settings.evaluation.cultures,
             "domains": self.carb.settings.domains,
             "interval": self.scale.interval,

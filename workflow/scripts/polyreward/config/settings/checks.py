@@ -78,6 +78,7 @@ NAMES = {
     "think_as_locals.criteria_language": "languages",
     "think_as_locals.cultures": "carb.cultures",
     "think_as_locals.evaluation.cultures": "carb.cultures",
+    "think_as_locals.evaluation.benchmark": "benchmarks",
 }
 
 # Beside benchmarks in the folders of stages: see core/naming.py.
