@@ -205,6 +205,8 @@ def test_consistency_is_known_and_drawn():
     grid = draw_consistency(pairs_of(2, a=table)).axes[0].images[0].get_array().filled(np.nan)
     means = (1 + np.exp([-2, -4, -6])) / 2
     np.testing.assert_allclose(grid, [[means[0], np.nan], [means[1], means[2]]])
+    raw = pairs_of(2, a=table)["consistency_raw"]
+    np.testing.assert_allclose(raw, (1 + np.exp(-UNIT * np.array([2, 4, 6]))) / 2)
 
 
 def test_consistency_without_a_unit_is_not_known():

@@ -44,7 +44,7 @@ def pair_table(
 ) -> pd.DataFrame:
     """Return PAIR_COLUMNS: the mean over items for each scorer and pair of languages.
 
-    The spread of a scorer's scores of the benchmark is the unit.
+    The spread of a scorer's scores of the benchmark is the unit; of consistency_raw, the score as it is.
 
     Raises:
         PolyrewardError: two scorers' items differ.
@@ -52,8 +52,13 @@ def pair_table(
     check_same_items(scores)
     rows = []
     for name, table in scores.items():
-        found = item_consistency(table, languages, order, spread(benchmark[name]), k)
-        rows += [(name, kinds[name], *pair, mean, len(found)) for pair, mean in found.mean().items()]
+        found, raw = (
+            item_consistency(table, languages, order, unit, k) for unit in (spread(benchmark[name]), 1.0)
+        )
+        of_raw = raw.mean()
+        rows += [
+            (name, kinds[name], *pair, mean, of_raw[pair], len(found)) for pair, mean in found.mean().items()
+        ]
     return pd.DataFrame(rows, columns=PAIR_COLUMNS)
 
 

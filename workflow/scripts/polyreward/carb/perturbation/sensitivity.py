@@ -30,7 +30,7 @@ PERTURBATION_COLUMNS = [
     *INDEX,
     "note",
 ]
-PAIR_COLUMNS = ["scorer", "kind", "language_1", "language_2", "consistency", "n_items"]
+PAIR_COLUMNS = ["scorer", "kind", "language_1", "language_2", "consistency", "consistency_raw", "n_items"]
 SAME = 1e-9  # a spread below it is rounding: all answers have the same score
 NO_REWRITES = "items of carb.item_files are not rewritten"
 NO_SPREAD, NO_CHANGE = "all answers to a question have the same score", "no rewrite changes a score"
