@@ -41,7 +41,9 @@ from polyreward.ops.workflow import dry_run_jobs
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "docs/data"
 MARKER = re.compile(
-    r"<!-- (value|table) (\S+?)(?:\s+([^:]*?))?(?::\s+(.*?))? -->((?:(?!<!--).)*)<!-- end -->", re.DOTALL
+    r"<!-- (value|table) (\S+?)(?:\s+((?:(?!-->)[^:])*?))?(?::\s+((?:(?!-->).)*?))? -->"
+    r"((?:(?!<!--).)*)<!-- end -->",
+    re.DOTALL,
 )
 NOT_RUN = "*not run yet*"
 WORDS = [
@@ -144,6 +146,8 @@ def page(text: str, data: Path = DATA) -> str:
         between = f"\n\n{shown}\n\n" if kind == "table" else shown
         return f"{found[0].split('-->')[0]}-->{between}<!-- end -->"
 
+    if len(re.findall("<!-- (?:value|table) ", text)) != len(MARKER.findall(text)):
+        raise PolyrewardError("a marker has no <!-- end -->, or another marker within it")
     return MARKER.sub(put, text)
 
 

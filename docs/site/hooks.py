@@ -55,7 +55,8 @@ def inside(text: str) -> str:
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Fill the places of a page that are written {{ so }}."""
+    """Fill the places of a page that are written {{ so }}, and take out the marks of docs/fill.py."""
+    markdown = re.sub(r"<!-- (?:value|table) .*?-->|<!-- end -->", "", markdown, flags=re.DOTALL)
     return re.sub(r"^\{\{ (.+?) \}\}$", lambda found: filled(found[1]), markdown, flags=re.MULTILINE)
 
 

@@ -52,8 +52,12 @@ def test_a_table_has_the_columns_that_its_marker_names_or_those_of_the_run(data)
     page = fill.page(f"{marker}\nold\n<!-- end -->\n", data)
     assert page == f"{marker}\n\n{rows}\n\n<!-- end -->\n"
     assert fill.page(page, data) == page
-    rendered = fill.page("<!-- table mini/table1.md -->\n<!-- end -->", data)
+    rendered = fill.page(
+        "<!-- table mini/table1.md -->\n<!-- end -->\n\nAfter: <!-- value mini/summary.csv name=a: {of} --><!-- end -->.",
+        data,
+    )
     assert rendered.split("\n\n")[1] == "| x |\n|---|\n| 1 |"
+    assert rendered.split("<!-- end -->\n\n")[1].startswith("After: ")
 
 
 @pytest.mark.parametrize(
@@ -70,9 +74,21 @@ def test_a_wrong_marker_is_named(data, marker, problem):
         value(marker, data)
 
 
+def test_a_marker_without_its_end_is_named(data):
+    with pytest.raises(PolyrewardError, match="no <!-- end -->"):
+        fill.page(
+            "<!-- value mini/summary.csv name=a: {of} --> and <!-- table mini/table1.md --><!-- end -->", data
+        )
+
+
 def test_all_pages_are_filled_from_what_docs_data_has():
     old = [path.name for path in fill.pages() if fill.page(text := path.read_text("utf-8")) != text]
     assert old == [], "run `make docs-fill`"
+
+
+def test_no_value_begins_a_line_where_github_takes_the_line_for_html():
+    for path in fill.pages():
+        assert re.findall(r"^\s*(?:[-*] )?<!-- value", path.read_text("utf-8"), re.MULTILINE) == [], path.name
 
 
 @pytest.mark.parametrize("folder", sorted(path.name for path in fill.DATA.iterdir()))
