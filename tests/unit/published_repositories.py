@@ -29,6 +29,8 @@ from transformers import (
     LlamaForSequenceClassification,
     M2M100Config,
     M2M100ForConditionalGeneration,
+    MistralConfig,
+    MistralForCausalLM,
     NllbTokenizer,
     OlmoConfig,
     OlmoForCausalLM,
@@ -73,6 +75,13 @@ def llama(folder: Path, template: str | None = "llama3_2", labels: bool = False)
     tokens.chat_template = tokens.chat_template if template else None
     config = miniatures.llama_config(tokens, **({"num_labels": 1} if labels else {}))
     saved(folder, lambda: (LlamaForSequenceClassification if labels else LlamaForCausalLM)(config), tokens)
+
+
+def mistral(folder: Path) -> None:
+    """Mistral: a Llama with a class of its own, without a pad token."""
+    tokens = miniatures.llama3_tokenizer(None, "llama3")
+    config = MistralConfig(vocab_size=len(tokens), **miniatures.SIZES, **_ends(tokens))
+    saved(folder, lambda: MistralForCausalLM(config), tokens)
 
 
 def _ends(tokens) -> dict:
@@ -168,9 +177,12 @@ def nllb(folder: Path) -> None:
 
 
 MODELS: dict[str, Callable[[Path], object]] = {
-    **dict.fromkeys(["meta-llama/Llama-3.2-3B-Instruct", "meta-llama/Llama-3.2-1B-Instruct"], llama),
     **dict.fromkeys(
-        [f"Qwen/Qwen2.5-{size}B-Instruct" for size in ("0.5", "1.5", "3", "7", "14", "32")], qwen2
+        [f"meta-llama/Llama-{size}-Instruct" for size in ("3.2-3B", "3.2-1B", "3.1-8B", "3.1-70B")], llama
+    ),
+    "mistralai/Mistral-7B-Instruct-v0.3": mistral,
+    **dict.fromkeys(
+        [f"Qwen/Qwen2.5-{size}B-Instruct" for size in ("0.5", "1.5", "3", "7", "14", "32", "72")], qwen2
     ),
     "gaotang/RM-R1-Qwen2.5-Instruct-7B": qwen2,
     "google/gemma-3-1b-it": gemma3,

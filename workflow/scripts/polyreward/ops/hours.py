@@ -202,6 +202,7 @@ class Estimate:
         preferred = 2 * alignment.prompts * CONVERSATION * PADDING
         of_items = Work(16 * self.items * ITEM)
         of_candidates = Work(candidates * (ITEM + carb.candidates.max_new_tokens))
+        written = Work(writes=len(carb.generators) * _steps(self.items, 32, 128))
         greedy = Work(writes=_steps(questions, 64, carb.candidates.max_new_tokens))
         every_answer = Work(writes=questions * carb.candidates.max_new_tokens)
         states = ROWS.get(settings.passages, FEW) * len(languages) * (1 + len(languages))
@@ -243,6 +244,8 @@ class Estimate:
             "carb_scores": lambda wc: of_items,
             "carb_judge_scores": lambda wc: of_items,
             "carb_perturbed_scores": lambda wc: Work(2 * cells * (7 * rewrites + consistent) * ITEM),
+            "carb_completions": lambda wc: written,
+            "carb_paraphrases": lambda wc: written,
             "carb_similarities": lambda wc: Work(12 * self.items * ITEM),
             "candidates": lambda wc: every_answer,
             "grpo_answers": lambda wc: greedy,
