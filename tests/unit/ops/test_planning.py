@@ -139,7 +139,7 @@ def test_the_plan_says_first_what_does_not_fit_and_how_each_number_came_about(tm
     (tmp_path / "benchmarks/reward_model").mkdir(parents=True)
     (tmp_path / "benchmarks/reward_model/a.tsv").write_text("s\tmax_rss\n1800\t-\n", encoding="utf-8")
     text = plan_text(["results/tiny/table1.csv"], ["workflow/scales/tiny.yaml"], ROOT, 80, tmp_path)
-    parts = ["# Scale results/tiny: ", " 5.0 hours for the 10 whose", "**Hours** are", "**Estimate** is of hours on one GPU", "## What does not fit", "## Keys", "## Jobs", "| reward_model ", "## Disk"]  # fmt: skip
+    parts = ["# Scale results/tiny: ", " 5.0 hours for the 10 of rules that ran", "**Hours** are", "**Estimate** is of hours in which models compute", "## What does not fit", "## Keys", "## Jobs", "| reward_model ", "## Disk"]  # fmt: skip
     places = [text.index(part) for part in parts]
     assert places == sorted(places) and "nan" not in text
 

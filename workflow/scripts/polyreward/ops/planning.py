@@ -28,7 +28,8 @@ SOURCES = """\
 - **Hours** are the mean time of a rule's jobs below {times}, times its jobs; empty where none ran there.
 - **Limit** is the time after which a cluster ends a job (`minutes` in workflow/rules/), for the papers' own
   models on GPUs of 80 GB.
-- **Estimate** is of hours on one GPU, where models compute (polyreward/ops/hours.py), by {card}.
+- **Estimate** is of hours in which models compute, one job after another, each on the GPUs that it asks for
+  (polyreward/ops/hours.py), by {card}.
 - **GiB of a GPU** and **memory** are what the largest job takes of each GPU, and asks this machine for, by
   the size of its models (polyreward/ops/resources.py)."""
 
@@ -105,8 +106,8 @@ def plan_text(
         *missing_disk(sum(disk.values()), root / results),
     ]
     parts = [
-        f"# Scale {results}: {len(jobs)} jobs, about {table['estimate'].sum():,.1f} hours of one GPU;"
-        f" {known['hours'].sum():,.1f} hours for the {known['jobs'].sum()} whose rules ran before",
+        f"# Scale {results}: {len(jobs)} jobs, about {table['estimate'].sum():,.1f} hours;"
+        f" measured are {known['hours'].sum():,.1f} hours for the {known['jobs'].sum()} of rules that ran",
         SOURCES.format(times=ran, card="gpu-check's speeds" if speeds else "a data sheet's speeds"),
         "## What does not fit",
         _listed(problems) or "Models of known size and the disk do.",
