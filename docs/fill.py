@@ -159,9 +159,10 @@ def take(results: Path, data: Path) -> None:
     for old in [*target.glob("*.csv"), *target.glob("*.md")]:
         old.unlink()
     tables = [path for path in sorted(results.glob("*.csv")) if path.stat().st_size <= LARGEST]
-    for path in [*tables, *(table.with_suffix(".md") for table in tables)]:
-        if path.is_file():
-            (target / path.name).write_bytes(path.read_bytes())
+    shown = {found[2] for path in pages() for found in MARKER.finditer(path.read_text(encoding="utf-8"))}
+    rendered = [path for path in sorted(results.glob("*.md")) if f"{name}/{path.name}" in shown]
+    for path in [*tables, *rendered]:
+        (target / path.name).write_bytes(path.read_bytes())
     jobs = jobs_run(results / "benchmarks")
     job_costs(jobs).to_csv(target / "costs.csv", index=False, float_format="%.1f")
     artifact_times(jobs, overlays).to_csv(target / "times.csv", index=False, float_format="%.0f")

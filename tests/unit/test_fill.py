@@ -1,6 +1,7 @@
 """The documents' numbers come from docs/data/: markers are filled, and no page types a measurement by hand."""
 
 import re
+import subprocess
 import sys
 
 import pytest
@@ -9,6 +10,7 @@ from support import ROOT
 sys.path.insert(0, str(ROOT / "docs"))
 
 import fill  # noqa: E402
+import pandas as pd  # noqa: E402
 
 from polyreward.core.errors import PolyrewardError  # noqa: E402
 from polyreward.core.files import sha256_of  # noqa: E402
@@ -72,6 +74,35 @@ def test_a_table_has_the_columns_that_its_marker_names_or_those_of_the_run(data)
 def test_a_wrong_marker_is_named(data, marker, problem):
     with pytest.raises(PolyrewardError, match=re.escape(problem)):
         value(marker, data)
+
+
+def test_a_run_s_tables_costs_machine_and_commit_are_copied(tmp_path, monkeypatch):
+    results = tmp_path / "project/results"
+    for name, text in {
+        "table1.csv": "a\n1\n",
+        "table1.md": "| a |\n",
+        "table2.md": "| not shown |\n",
+        "large.csv": "x" * (fill.LARGEST + 1),
+        "benchmarks/train/one.tsv": "s\tmax_rss\tcpu_time\n30\t100\t20\n",
+        "logs/train/one.log": "asked for: mem_mb=800\nran on: a processor, 2 cores\n",
+    }.items():
+        (results / name).parent.mkdir(parents=True, exist_ok=True)
+        (results / name).write_text(text)
+    git = ["git", "-C", str(results), "-c", "user.name=x", "-c", "user.email=x@x"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "One"]):
+        subprocess.run([*git, *words], check=True)
+    monkeypatch.setattr(
+        fill, "artifact_times", lambda jobs, overlays: pd.DataFrame({"artifact": ["table1.csv"]})
+    )
+    data = tmp_path / "docs/data"
+    (data / "mini").mkdir(parents=True)
+    (data / "mini/old.csv").touch()
+    fill.take(results, data)
+    names = ["SHA256SUMS", "costs.csv", "run.csv", "table1.csv", "table1.md", "times.csv"]
+    assert sorted(path.name for path in (data / "mini").iterdir()) == names
+    (run,) = pd.read_csv(data / "mini/run.csv", dtype=str).to_dict("records")
+    assert (run["machine"], run["jobs"], run["seconds"]) == ("a processor, 2 cores", "1", "30")
+    assert re.fullmatch("[0-9a-f]{8}", run["commit"])
 
 
 def test_a_marker_without_its_end_is_named(data):

@@ -47,6 +47,18 @@ def test_no_page_loads_anything_from_elsewhere(pages):
     } == {}
 
 
+def test_the_home_page_is_the_readme_with_links_that_work(pages):
+    home = pages["index.html"]
+    assert 'href="limitations.html"' in home and 'href="contributing.html"' in home
+    assert [link for link in re.findall(r'href="([^"]*)"', home) if link.startswith("docs/")] == []
+    assert "NOTICE" in home and 'href="NOTICE"' not in home
+
+
+def test_marks_of_filled_numbers_are_not_on_the_pages_and_their_text_is(pages):
+    assert [name for name, page in pages.items() if "<!-- value" in page or "<!-- end" in page] == []
+    assert "Averages whose whole interval is above 50%" in pages["results/transfer.html"]
+
+
 def test_each_artifact_is_on_the_page_with_its_command_and_its_rules(pages):
     page = pages["reference/artifacts.html"]
     for name, entry in registry().items():
