@@ -13,7 +13,7 @@ from support import ROOT, TINY
 
 # {section: (an edit of one of its settings, rules that get it)}
 SECTIONS = {
-    "reward_model": ({"learning_rate": 1.0e-9}, {"reward_model"}),
+    "reward_model": ({"learning_rate": 1.0e-9}, {"reward_model", "judge_reward_model"}),
     "alignment.sft": ({"learning_rate": 1.0e-9}, {"sft_policy"}),
     "alignment.dpo": ({"learning_rate": 1.0e-9}, {"dpo_policy"}),
     "alignment.sampling": ({"top_k": 3}, {"sampled_responses", "policy_answers"}),
