@@ -65,7 +65,7 @@ def test_loss_between_kinds(english_centric, multilingual, expected):
     away = everywhere("one_en", english_centric) | everywhere("two_en", multilingual)
     made_up = two_bases(away | {("one_en", "en"): 0.9, ("two_en", "en"): 0.9})
     with pytest.raises(
-        UntestableError, match="English-centric and multilingual bases are needed, both; here are one and two"
+        UntestableError, match="it takes English-centric and multilingual bases; this run has one and two"
     ):
         QUANTITIES["loss_between_kinds"](made_up)
     kinds = dataclasses.replace(made_up.setting, pretraining={"one": "english", "two": "multilingual"})
@@ -111,11 +111,13 @@ def test_least_loss_is_from_english_to_the_mean_of_targets(away, expected):
 
 def test_claims_about_other_bases_or_reward_models_say_so():
     made_up = two_bases({}, ["armo"])
-    with pytest.raises(UntestableError, match="it is about one and llama; the bases here are one and two"):
+    with pytest.raises(
+        UntestableError, match="the claim is about one and llama; this run's bases are one and two"
+    ):
         QUANTITIES["gap_between_bases"](made_up, bases=["one", "llama"], of="lead", over="mean")
-    with pytest.raises(UntestableError, match="it is about gpt; off the shelf are here armo"):
+    with pytest.raises(UntestableError, match="the claim is about gpt; this run's models are armo"):
         QUANTITIES["english_against_scorer"](made_up, bases=["one"], scorer="gpt")
-    with pytest.raises(UntestableError, match="it is about armo and gpt; off the shelf are here armo"):
+    with pytest.raises(UntestableError, match="the claim is about armo and gpt; this run's models are armo"):
         QUANTITIES["least_loss"](made_up, scorer="armo", among=["gpt"])
 
 

@@ -292,7 +292,7 @@ def test_lead_in_correlation_is_steiger_s_test(carb, rewardbench, expected):
 
 def test_reward_models_that_are_few_or_all_alike_have_no_correlation():
     few = carb_evidence(points=points(LINE[:4], LINE[:4], LINE[:4]))
-    with pytest.raises(UntestableError, match="5 at the least; here are 4"):
+    with pytest.raises(UntestableError, match="at least 5 reward models; this run has 4"):
         QUANTITIES["lead_in_correlation"](few)
     perfect = carb_evidence(points=points(LINE, NOISE, LINE))
     with pytest.raises(UntestableError, match="a perfect correlation has no Fisher's z"):
@@ -383,7 +383,9 @@ def test_one_ablation_that_is_better_is_against_both():
 
 
 def test_a_judge_that_was_not_trained_says_so():
-    with pytest.raises(UntestableError, match="it is about the judges warmup; trained here were full, base"):
+    with pytest.raises(
+        UntestableError, match="the claim is about the judges warmup; this run trained full, base"
+    ):
         QUANTITIES["lead_of_locals"](
             carb_evidence(judges=judges({"full": 0.9, "base": 0.5})), over=["warmup"], measure="carb"
         )

@@ -81,7 +81,7 @@ def test_a_claim_that_cannot_be_tested_here_says_why(table):
     assert row["verdict"] == UNTESTED
     assert np.isnan(row["estimate"]) and np.isnan(row["p"]) and pd.isna(row["n"])
     assert row["note"].startswith(
-        "Cannot be tested here: it is about llama-3.2-3b-instruct and qwen2.5-3b-instruct; the bases"
+        "Cannot be tested here: the claim is about llama-3.2-3b-instruct and qwen2.5-3b-instruct; this run's bases"
     )
 
 
@@ -214,7 +214,7 @@ def test_known_claims_of_made_up_carb_data(carb_table):
     row = carb_table.loc["think_as_locals_lifts_carb_over_its_warmup"]
     assert row["verdict"] == UNTESTED
     assert row["note"].startswith(
-        "Cannot be tested here: it is about the judges warmup; trained here were full, base"
+        "Cannot be tested here: the claim is about the judges warmup; this run trained full, base"
     )
 
 

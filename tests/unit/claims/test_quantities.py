@@ -206,7 +206,7 @@ def test_collapse_between_bases(first, second, noise, expected):
 
 
 def test_a_claim_about_other_bases_says_so():
-    with pytest.raises(UntestableError, match="it is about llama and qwen; the bases here are base"):
+    with pytest.raises(UntestableError, match="the claim is about llama and qwen; this run's bases are base"):
         QUANTITIES["collapse_between_bases"](evidence(), bases=["llama", "qwen"])
 
 
@@ -308,7 +308,9 @@ def test_an_instruction_without_all_judgements_is_left_out_and_counted():
 
 def test_win_rates_of_other_languages_say_so():
     english = wins({"english": 0.5, "base": 0.5}, languages=["en"])
-    with pytest.raises(UntestableError, match="it is about target languages; judged were answers in en"):
+    with pytest.raises(
+        UntestableError, match="the claim is about target languages; this run judged answers in en"
+    ):
         QUANTITIES["win_rate_lead"](evidence(win_rates=english), against="base", over="mean")
 
 

@@ -142,7 +142,9 @@ def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) ->
     judges = evidence.judges
     here = judges.draws.values
     missing = [name for name in over if name not in here]
-    require(not missing, f"it is about the judges {', '.join(missing)}; trained here were {', '.join(here)}")
+    require(
+        not missing, f"the claim is about the judges {', '.join(missing)}; this run trained {', '.join(here)}"
+    )
     leads, units = zip(*(judges.draws.lead("full", name, measure) for name in over), strict=True)
     counts = {"rewardbench": (judges.n_templates, "templates"), "carb": (judges.n_topics, "topics")}
     n, n_of = counts.get(measure, (judges.n_topics, f"topics; {judges.n_templates} templates"))
@@ -152,9 +154,7 @@ def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) ->
 
 def _correlations(evidence: CarbEvidence) -> pd.DataFrame:
     values = evidence.points[[evidence.rating, "carb", "rewardbench"]]
-    require(
-        len(values) >= FEWEST, f"it is about reward models, {FEWEST} at the least; here are {len(values)}"
-    )
+    require(len(values) >= FEWEST, f"it takes at least {FEWEST} reward models; this run has {len(values)}")
     constant = [name for name in values if np.ptp(values[name]) == 0]
     require(not constant, f"all reward models have the same {' and '.join(constant)}")
     return values.corr()

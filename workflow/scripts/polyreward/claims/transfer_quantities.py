@@ -27,7 +27,7 @@ def english_lead(evidence: Evidence, section: str, over: str) -> Estimate:
 def lead_over_other_sources(evidence: Evidence, section: str = "avg") -> Estimate:
     """English minus each other foreign reward model, mean over bases and languages that neither learnt."""
     setting, training_draws = evidence.setting, evidence.accuracies.training_draws
-    require(len(setting.targets) > 1, "a third language is needed; here is one target language")
+    require(len(setting.targets) > 1, "it takes a third language; this run has one target language")
 
     def lead(base: str, language: str, other: str) -> np.ndarray:
         return training_draws(base, setting.source, language, section) - training_draws(
@@ -92,7 +92,7 @@ def loss_between_kinds(evidence: Evidence) -> Estimate:
     ]
     require(
         all(kinds),
-        f"English-centric and multilingual bases are needed, both; here are {' and '.join(setting.bases)}",
+        f"it takes English-centric and multilingual bases; this run has {' and '.join(setting.bases)}",
     )
 
     def loss(base: str) -> np.ndarray:
@@ -216,7 +216,7 @@ def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
     of_kind = [base for base in setting.figure2_models if setting.pretraining[base] == pretraining]
     require(
         of_kind,
-        f"it is about bases with {pretraining} pretraining; there is none among"
+        f"the claim is about bases with {pretraining} pretraining; there is none among"
         f" {', '.join(setting.figure2_models)}",
     )
     varied = [base for base in of_kind if not evidence.constant[base]]
@@ -242,7 +242,10 @@ def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
     """Return the win rate of the policy from English labels minus another's, over languages."""
     wins = evidence.win_rates
     languages = [language for language in evidence.setting.targets if language in wins.languages]
-    require(languages, f"it is about target languages; judged were answers in {', '.join(wins.languages)}")
+    require(
+        languages,
+        f"the claim is about target languages; this run judged answers in {', '.join(wins.languages)}",
+    )
     leads = [wins.draws("english", language) - wins.draws(against, language) for language in languages]
     left_out = f" Left out: {wins.n_dropped} instructions without all judgements." if wins.n_dropped else ""
     return Estimate(
@@ -343,7 +346,10 @@ def _loss(evidence: Evidence, accuracy: Callable[[str], np.ndarray]) -> np.ndarr
 
 def _other_trainings(evidence: Evidence, language: str) -> list[str]:
     trainings = [evidence.setting.source, *evidence.setting.targets]
-    require(language in trainings, f"it is about training in `{language}`; here are {', '.join(trainings)}")
+    require(
+        language in trainings,
+        f"the claim is about training in `{language}`; this run has {', '.join(trainings)}",
+    )
     require(len(trainings) > 1, "another training language is needed")
     return [name for name in trainings if name != language]
 
@@ -388,7 +394,8 @@ def _of_passages(evidence: Evidence, contrasts: Sequence[np.ndarray]) -> Estimat
 def _require_bases(evidence: Evidence, bases: Sequence[str]) -> None:
     here = evidence.setting.bases
     require(
-        set(bases) <= set(here), f"it is about {' and '.join(bases)}; the bases here are {' and '.join(here)}"
+        set(bases) <= set(here),
+        f"the claim is about {' and '.join(bases)}; this run's bases are {' and '.join(here)}",
     )
 
 
@@ -396,7 +403,7 @@ def _require_scorers(evidence: Evidence, scorers: Sequence[str]) -> None:
     here = list(evidence.setting.off_the_shelf)
     require(
         set(scorers) <= set(here),
-        f"it is about {' and '.join(scorers)}; off the shelf are here {' and '.join(here) or 'none'}",
+        f"the claim is about {' and '.join(scorers)}; this run's models are {' and '.join(here) or 'none'}",
     )
 
 
