@@ -24,7 +24,7 @@ def test_an_edit_of_the_analysis_reruns_the_analysis_only(copy):
     # Figure 3's judgements import what resamples, too.
     assert set(planned(copy, *TRANSFER)) == {
         "judgements",
-        "transfer_comparison", "language_comparison", "ready_made_comparison", "scorer_comparison", "twin_comparison", "geometry",
+        "transfer_comparison", "transfer_gap", "language_comparison", "ready_made_comparison", "scorer_comparison", "twin_comparison", "geometry",
         "win_rates", "gate", "table1", "table2", "transfer_claims", "compare", "language_table", "stacked_table", "figure1",
         "figure3", "executed_notebook",
     }  # fmt: skip
