@@ -147,7 +147,7 @@ def test_a_subset_in_no_section_is_named(a_slice):
 
 @pytest.mark.parametrize("column", ["score_chosen", "score_rejected"])
 def test_a_score_that_is_no_number_is_refused(column):
-    with pytest.raises(PolyrewardError, match="score the benchmark again"):
+    with pytest.raises(PolyrewardError, match="first: id 3\\). Delete the file"):
         comparison(m=scores([1, 0, 1, 1, 0]).assign(**{column: [0, 0, np.nan, 0, 0]}))
 
 

@@ -245,5 +245,5 @@ def test_the_claims_take_the_mean_over_sets_of_each_one_s_rating():
     found = over_sets(several().query("kind != 'bound'"), "match").set_index("scorer")
     assert len(found) == 9 and found.loc["m4", "match"] == pytest.approx((2 * 4 - 4) / 2)
     assert found.loc["m4", "match_se"] == pytest.approx(0.1)
-    with pytest.raises(PolyrewardError, match="no row of best-of-N"):
+    with pytest.raises(PolyrewardError, match="no best-of-N row for all policies"):
         over_sets(several().query("selection == 'grpo'"), "match")
