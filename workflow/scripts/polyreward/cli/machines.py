@@ -24,7 +24,7 @@ from polyreward.cli.shared import OVERLAYS, ROOT, Listing
 @click.option(
     "--throughputs",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="File that gpu-check wrote; shows how many tokens a job's limit holds.",
+    help="File that gpu-check wrote; hours are then estimated by its speeds.",
 )
 def plan(
     targets: tuple[str, ...],

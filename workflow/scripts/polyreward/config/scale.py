@@ -343,7 +343,7 @@ class Scale:
     def judge_kinds(self) -> dict[str, list[str]]:
         """The kinds of rejected answers that a judge is trained on: also those that no other training sees,
         since a policy may repeat itself, be cut, or answer in another language."""
-        main, unseen = (self.settings.benchmarks.main, self.settings.benchmarks.unseen_kinds)
+        main, unseen = self.settings.benchmarks.main, self.settings.benchmarks.unseen_kinds
         more = self.kinds(unseen) if unseen else {}
         categories = self.categories(main)
         return {

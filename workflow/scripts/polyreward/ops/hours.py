@@ -1,7 +1,7 @@
 """Estimate a job's hours on a card from what it reads and writes, where none of its rule has run yet.
 
 Sizes of sets are those that their authors state. Lengths are guesses until a scale's own data and tokenizers
-are there. Expect to be off by a factor of one and a half."""
+are there. No estimate was compared with a run on a card."""
 
 import json
 from collections.abc import Callable, Mapping

@@ -65,7 +65,7 @@ def optional(description: str, **constraints: Any) -> Any:
 
 
 class Lora(Section):
-    """Low-rank adapters; instead of them null is full fine-tuning."""
+    """Low-rank adapters; null trains all weights."""
 
     rank: Count = Field(default=8, description="Rank of the adapters, as in peft.")
     alpha: Count = Field(default=16, description="Scale of the adapters, as in peft.")

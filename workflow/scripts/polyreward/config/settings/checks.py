@@ -83,19 +83,8 @@ NAMES = {
 
 # Beside benchmarks in the folders of stages: see core/naming.py.
 FOLDERS = (
-    *(
-        "train",
-        "dev",
-        "judge",
-        "passages",
-        "instructions",
-        "prompts",
-        "samples",
-        "models",
-        "locals",
-        "frozen",
-    ),
-    *("candidates", "grpo", "replies", "alignment", "carb"),
+    *("train", "dev", "judge", "prompts", "passages", "instructions", "samples", "models"),
+    *("locals", "frozen", "candidates", "grpo", "replies", "alignment", "carb"),
 )
 KNOCKOUT = "-knockout"
 SNAPSHOT = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{4})$")  # how names of models end that are dated
