@@ -96,8 +96,8 @@ def find_layout(row: Mapping, name: str | None = None) -> Layout:
         return most
     keys = _listed(list(row)[:20]) or "none"
     raise PolyrewardError(
-        f"no layout of pairs has these columns: {keys}. Name one with --layout ({', '.join(LAYOUTS)}), or"
-        " rename columns to prompt, chosen and rejected"
+        f"no layout of pairs has these columns: {keys} (of the first row). Name one with --layout"
+        f" ({', '.join(LAYOUTS)}), or rename columns to prompt, chosen and rejected"
     )
 
 
