@@ -33,10 +33,10 @@ def check_carb_claims(results):
     )  # of halves of the topics, in no table
     judges = pd.read_csv(results / "carb_think_as_locals.csv").set_index("judge")
     assert estimate["think_as_locals_lifts_carb"] == pytest.approx(
-        judges.loc["full - base", "carb"], abs=1e-5
+        judges.loc["full - base-with-criteria", "carb"], abs=1e-5
     )
     row = claims.loc["think_as_locals_lifts_rewardbench"]
-    ends = judges.loc["full - base", ["rewardbench_low", "rewardbench_high"]]
+    ends = judges.loc["full - base-with-criteria", ["rewardbench_low", "rewardbench_high"]]
     assert list(row[["low", "high"]]) == pytest.approx(list(ends), abs=1e-5)
 
 

@@ -11,6 +11,7 @@ from polyreward.carb.downstream.correlation import ERRORS
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.carb.scores import SCORE_COLUMNS
 from polyreward.claims.carb_evidence import CarbEvidence, Judges, Sensitivity, TopicScores
+from polyreward.core.naming import BEST_OF_N
 from polyreward.think_as_locals.comparison import MEASURES, JudgeDraws
 
 CULTURES, DOMAINS = ["de", "ja"], ["commonsense", "values", "safety", "linguistics"]
@@ -97,7 +98,8 @@ def points(carb, rewardbench, rating, bases=None):
         {"scorer": f"rm-{n}", "base": f"base-{n if bases is None else n % bases}"} for n in range(len(carb))
     )
     values = {"carb": carb, "rewardbench": rewardbench, "match": rating, "chrf": rating}
-    return names.assign(**values, **dict.fromkeys(ERRORS, 0.0))
+    whose = {"downstream": "ours", "selection": BEST_OF_N, "policy": "all"}
+    return names.assign(**values, **dict.fromkeys(ERRORS, 0.0), **whose)
 
 
 def judges(shares, n=60):
@@ -114,7 +116,7 @@ def carb_evidence(**parts):
     rising, nearly = np.arange(12.0), np.arange(12.0) + 0.3 * (-1) ** np.arange(12)
     given = {
         "scores": even_scores(), "sensitivity": even_sensitivity(), "points": points(rising, rising[::-1], nearly),
-        "rating": "chrf", "seed": 1, "length_scores": length_scores(), "length_sensitivity": sensitivity({"length": (0.5, 0.5)}),
-        "judges": judges(dict.fromkeys(("base", "warmup", "full", "no-corr", "no-appr"), 0.5)),
+        "seed": 1, "length_scores": length_scores(), "length_sensitivity": sensitivity({"length": (0.5, 0.5)}),
+        "judges": judges(dict.fromkeys(("base", "base-with-criteria", "warmup", "full", "no-corr", "no-appr"), 0.5)),
     }  # fmt: skip
     return CarbEvidence(**{**given, **parts})

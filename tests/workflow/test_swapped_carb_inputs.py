@@ -252,10 +252,10 @@ def claims(folder):
     }  # fmt: skip
     evidence = {
         "board": {"kinds": kinds, "cultures": CULTURES, "domains": DOMAINS, "interval": INTERVAL}, "perturbed": list(kinds),
-        "rating": "match", "judges": ["base", "full"], "cultures": CULTURES,
+        "judges": ["base", "full"], "cultures": CULTURES,
     }  # fmt: skip
     names = ["generative_beats_classifiers", "carb_predicts_alignment", "surface_moves_scores_more_than_culture",
-             "think_as_locals_lifts_carb"]  # fmt: skip
+             "think_as_locals_lifts_carb_over_a_verdict_at_once"]  # fmt: skip
     every = read_yaml(ROOT / "workflow/claims.yaml")
     params = {"claims": {name: every[name] for name in names}, "evidence": evidence, "benchmark": compared.params["benchmark"],
               "confidence": "95%", "caption": "c"}  # fmt: skip

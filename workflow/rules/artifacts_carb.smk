@@ -24,7 +24,6 @@ rule carb_claims:
         evidence={
             "board": CARB.board_settings({**CARB.reward_models, "length": "baseline"}),
             "perturbed": [*CARB.perturbed_models, "length"],
-            "rating": SETTINGS.carb.rating,
             "judges": JUDGES.of_claims,
             "cultures": SETTINGS.think_as_locals.evaluation.cultures,
         },

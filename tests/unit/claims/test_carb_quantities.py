@@ -28,6 +28,7 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, UNDECIDED, Rule, extreme, verdict
 from polyreward.carb.downstream.correlation import ERRORS, POINT_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard
+from polyreward.carb.perturbation.sensitivity import indices_by_wording, sensitivity_index
 from polyreward.claims.carb_evidence import Sensitivity, TopicScores, half_of, read_carb_evidence
 from polyreward.claims.carb_quantities import QUANTITIES
 from polyreward.claims.estimate import UntestableError
@@ -197,7 +198,10 @@ def test_correlation_with_alignment(rating, n, expected, benchmark):
     made_up = carb_evidence(
         points=points(*(np.array(values)[every] for values in given.values()), rating[every])
     )
-    assert found("correlation_with_alignment", made_up, benchmark=benchmark, either_sign=False)[0] == expected
+    assert (
+        found("correlation_with_alignment", made_up, benchmark=benchmark, rating="chrf", either_sign=False)[0]
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -207,14 +211,23 @@ def test_correlation_with_alignment(rating, n, expected, benchmark):
 def test_no_correlation_is_a_small_one_of_either_sign(rating, n, expected):
     made_up = carb_evidence(points=points(LINE[:n], LINE[:n], rating[:n]))
     assert (
-        found("correlation_with_alignment", made_up, SMALL, benchmark="rewardbench", either_sign=True)[0]
+        found(
+            "correlation_with_alignment",
+            made_up,
+            SMALL,
+            benchmark="rewardbench",
+            rating="chrf",
+            either_sign=True,
+        )[0]
         == expected
     )
 
 
 def test_a_correlation_has_scipy_s_interval():
     made_up = carb_evidence(points=points(LINE, LINE, LINE + 3 * NOISE))
-    estimate = QUANTITIES["correlation_with_alignment"](made_up, benchmark="carb", either_sign=False)
+    estimate = QUANTITIES["correlation_with_alignment"](
+        made_up, benchmark="carb", rating="chrf", either_sign=False
+    )
     known = stats.pearsonr(LINE, LINE + 3 * NOISE)
     interval = known.confidence_interval(0.95)
     assert extreme(estimate.contrasts, "above", 0.95) == pytest.approx(
@@ -225,7 +238,7 @@ def test_a_correlation_has_scipy_s_interval():
 
 
 def test_the_interval_of_a_correlation_counts_bases():
-    options = {"benchmark": "carb", "either_sign": False}
+    options = {"benchmark": "carb", "rating": "chrf", "either_sign": False}
     every, few, two = (
         QUANTITIES["correlation_with_alignment"](
             carb_evidence(points=points(LINE, LINE, LINE + 3 * NOISE, bases)), **options
@@ -246,7 +259,7 @@ def test_permuted_correlations_are_about_zero_and_wider_over_bases_than_over_mod
     table = points(x, x, x + 0.01 * NOISE[:50]).assign(
         base=base.astype(str)
     )  # five reward models of each base, all but alike
-    options = {"benchmark": "carb", "either_sign": True}
+    options = {"benchmark": "carb", "rating": "chrf", "either_sign": True}
     by_base, separate = (
         QUANTITIES["correlation_with_alignment"](carb_evidence(points=of), **options).permuted
         for of in (table, table.assign(base=table["scorer"]))
@@ -257,17 +270,23 @@ def test_permuted_correlations_are_about_zero_and_wider_over_bases_than_over_mod
     assert widths[1] == pytest.approx(2 * 1.96 / np.sqrt(49), rel=0.1)  # fifty
 
 
-def test_the_rating_is_the_configured_one():
-    table = points(LINE, LINE, LINE + NOISE).assign(match=-LINE - NOISE)
+@pytest.mark.parametrize(("rating", "expected", "sign"), [("match", FAILS, -1), ("chrf", HOLDS, 1)])
+def test_the_claim_names_the_rating(rating, expected, sign):
+    evidence = carb_evidence(points=points(LINE, LINE, LINE + NOISE).assign(match=-LINE - NOISE))
     options, r = {"benchmark": "carb", "either_sign": False}, np.corrcoef(LINE, LINE + NOISE)[0, 1]
-    assert found("correlation_with_alignment", carb_evidence(points=table, rating="match"), **options) == (
-        FAILS,
-        pytest.approx(-r),
+    assert found("correlation_with_alignment", evidence, rating=rating, **options) == (
+        expected,
+        pytest.approx(sign * r),
     )
-    assert found("correlation_with_alignment", carb_evidence(points=table), **options) == (
-        HOLDS,
-        pytest.approx(r),
-    )
+
+
+def test_a_set_of_references_alone_is_rated_by_chrf():
+    accepted = points(LINE, LINE, LINE)
+    references = points(LINE, LINE, NOISE - 3 * LINE).assign(match=np.nan, downstream="references")
+    evidence = carb_evidence(points=pd.concat([accepted, references]))
+    options = {"benchmark": "carb", "rating": "match", "either_sign": False}
+    r = np.corrcoef(LINE, LINE + NOISE - 3 * LINE)[0, 1]
+    assert found("correlation_with_alignment", evidence, **options) == (FAILS, pytest.approx(r))
 
 
 @pytest.mark.parametrize(
@@ -280,7 +299,7 @@ def test_the_rating_is_the_configured_one():
 )
 def test_lead_in_correlation_is_steiger_s_test(carb, rewardbench, expected):
     table = points(carb, rewardbench, LINE + 3 * NOISE)
-    estimate = QUANTITIES["lead_in_correlation"](carb_evidence(points=table))
+    estimate = QUANTITIES["lead_in_correlation"](carb_evidence(points=table), rating="chrf")
     r = table.corr(numeric_only=True)
     known = steiger(r.loc["chrf", "carb"], r.loc["chrf", "rewardbench"], r.loc["carb", "rewardbench"], 100)
     value, low, high = extreme(estimate.contrasts, "above", 0.95)
@@ -293,13 +312,13 @@ def test_lead_in_correlation_is_steiger_s_test(carb, rewardbench, expected):
 def test_reward_models_that_are_few_or_all_alike_have_no_correlation():
     few = carb_evidence(points=points(LINE[:4], LINE[:4], LINE[:4]))
     with pytest.raises(UntestableError, match="at least 5 reward models; this run has 4"):
-        QUANTITIES["lead_in_correlation"](few)
+        QUANTITIES["lead_in_correlation"](few, rating="chrf")
     perfect = carb_evidence(points=points(LINE, NOISE, LINE))
     with pytest.raises(UntestableError, match="a perfect correlation has no Fisher's z"):
-        QUANTITIES["lead_in_correlation"](perfect)
+        QUANTITIES["lead_in_correlation"](perfect, rating="chrf")
     alike = carb_evidence(points=points(LINE, LINE, np.zeros(100)))
     with pytest.raises(UntestableError, match="all reward models have the same chrf"):
-        QUANTITIES["correlation_with_alignment"](alike, benchmark="carb", either_sign=False)
+        QUANTITIES["correlation_with_alignment"](alike, benchmark="carb", rating="chrf", either_sign=False)
 
 
 @pytest.mark.parametrize(
@@ -313,27 +332,45 @@ def test_reward_models_that_are_few_or_all_alike_have_no_correlation():
 )
 def test_sensitivity(moves, expected, index):
     made_up = carb_evidence(sensitivity=sensitivity(dict.fromkeys(KINDS, moves)))
-    assert found("sensitivity", made_up, BELOW) == (expected, pytest.approx(index))
+    assert found("sensitivity", made_up, BELOW, over="mean") == (expected, pytest.approx(index))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "mean", "each"),
+    [((0.2, 1, 1, 1), -2 / 3, [-2 / 3] * 3), ((0.5, 0.1, 1.9, 1), -1 / 3, [2 / 3, -1.4 / 2.4, -1 / 3])],
+)
+def test_the_fact_is_compared_with_each_change_of_wording(sizes, mean, each):
+    assert sensitivity_index(np.array(sizes)) == pytest.approx(mean)
+    assert indices_by_wording(np.array(sizes)) == pytest.approx(each)
+
+
+def test_one_change_of_wording_below_the_fact_is_against_each():
+    moves = sensitivity(dict.fromkeys(KINDS, (0.5, 0.9, 0.05)))
+    moves.each[1:, :, 0] = 0.4 + 0.01 * NOISE[: len(KINDS)]  # RC moves less than CC
+    moves.each[0, :, 0] = 0.4
+    made_up = carb_evidence(sensitivity=moves)
+    assert found("sensitivity", made_up, BELOW, over="mean")[0] == HOLDS
+    assert found("sensitivity", made_up, BELOW, over="each") == (NOT_ALL, pytest.approx(0.4))
 
 
 def test_sensitivity_is_the_mean_over_reward_models_that_move():
     made_up = carb_evidence(
         sensitivity=sensitivity({"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (1.0, 0.0), "still": (0.0, 0.0)})
     )
-    assert found("sensitivity", made_up)[1] == pytest.approx(1 / 3)
-    estimate = QUANTITIES["sensitivity"](made_up)
+    assert found("sensitivity", made_up, over="mean")[1] == pytest.approx(1 / 3)
+    estimate = QUANTITIES["sensitivity"](made_up, over="mean")
     assert estimate.note == "Reward models: 3. Left out, as no rewrite changes their scores: still."
     assert (estimate.n, estimate.n_of) == (TOPICS * len(DOMAINS), "topics")
     with pytest.raises(UntestableError, match="no rewrite changes the score of any"):
-        QUANTITIES["sensitivity"](carb_evidence(sensitivity=sensitivity({"still": (0.0, 0.0)})))
+        QUANTITIES["sensitivity"](carb_evidence(sensitivity=sensitivity({"still": (0.0, 0.0)})), over="mean")
 
 
 def test_without_rewrites_of_the_user_s_own_items_nothing_is_said_of_sensitivity():
     benchmark = carb_scores(dict.fromkeys(DOMAINS, 0.5))
     without = carb_evidence(sensitivity=Sensitivity({"a": benchmark[:0]}, {"a": benchmark}, INTERVAL))
-    for quantity in ("sensitivity", "correlation_with_sensitivity"):
+    for quantity, options in (("sensitivity", {"over": "each"}), ("correlation_with_sensitivity", {})):
         with pytest.raises(UntestableError, match="items of carb.item_files are not rewritten"):
-            QUANTITIES[quantity](without)
+            QUANTITIES[quantity](without, **options)
 
 
 @pytest.mark.parametrize(
@@ -455,16 +492,16 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
         "interval": {"samples": 50, "confidence": 0.9, "seed": 1},
     }  # fmt: skip
     evidence = read_carb_evidence(
-        files, board, ["judge-1", "length", "gone"], "chrf", ["base", "full"], ["ja"], BENCHMARK
+        files, board, ["judge-1", "length", "gone"], ["base", "full"], ["ja"], BENCHMARK
     )
     assert found("lead_of_generative", evidence, of="mean") == (HOLDS, pytest.approx(50))
-    assert evidence.points["scorer"].tolist() == ["rm"] and evidence.bases == {"rm": "b"}
+    assert set(evidence.points["scorer"]) == {"rm"} and evidence.bases == {"rm": "b"}
     of_length = evidence.of_length()
-    assert found("sensitivity", of_length) == (
+    assert found("sensitivity", of_length, over="mean") == (
         UNDECIDED,
         pytest.approx((0.25 - 0.75) / (0.25 + 0.75)),
     )  # all topics alike
     assert of_length.scores.draws(None, "carb")[0] == pytest.approx([50])
-    assert found("sensitivity", evidence) == (HOLDS, pytest.approx((1 - 0.5) / (1 + 0.5)))
+    assert found("sensitivity", evidence, over="mean") == (HOLDS, pytest.approx((1 - 0.5) / (1 + 0.5)))
     assert found("lead_of_locals", evidence, over=["base"], measure="mean") == (HOLDS, pytest.approx(50))
     assert (evidence.judges.n_templates, evidence.judges.n_topics) == (len(ROWS), TOPICS * len(DOMAINS))

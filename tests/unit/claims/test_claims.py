@@ -49,7 +49,7 @@ def table():
 def carb_table():
     made_up = carb_evidence(
         scores=topic_scores({"judge-1": 0.9, "judge-2": 0.8}),
-        judges=judges({"full": 0.9, "base": 0.3, "no-corr": 0.3, "no-appr": -0.9}),
+        judges=judges({"full": 0.9, "base-with-criteria": 0.3, "no-corr": 0.3, "no-appr": -0.9}),
     )
     return claims_table(CARB_CLAIMS, made_up, CARB_PRINTED, 0.95).set_index("claim", drop=False)
 
@@ -110,7 +110,7 @@ def test_a_row_says_what_its_verdict_speaks_of(table, carb_table):
 @pytest.mark.parametrize(("n", "verdict"), [(FEWEST_UNITS - 1, UNDECIDED), (FEWEST_UNITS, HOLDS)])
 def test_few_units_decide_nothing(n, verdict):
     name = "think_as_locals_lifts_carb"
-    made_up = carb_evidence(judges=judges({"full": 0.9, "base": 0.1}, n))
+    made_up = carb_evidence(judges=judges({"full": 0.9, "base-with-criteria": 0.1}, n))
     (row,) = claims_table({name: CARB_CLAIMS[name]}, made_up, CARB_PRINTED, 0.95).to_dict("records")
     assert row["verdict"] == verdict and row["low"] > 0
     assert (
@@ -169,6 +169,7 @@ PRINTED_ANSWERS = {
     "rewardbench_does_not_predict_alignment": R_REWARDBENCH,
     "carb_predicts_better_than_rewardbench": np.arctanh(R_CARB) - np.arctanh(R_REWARDBENCH),
     "surface_moves_scores_more_than_culture": (12.7 - SURFACE) / (12.7 + SURFACE),
+    "each_change_of_wording_moves_scores_more_than_culture": (12.7 - 3.9) / (12.7 + 3.9),  # RC moves least
     "think_as_locals_lifts_carb": (16.2 + 18.5 + 12.9) / 3,
     "think_as_locals_lifts_rewardbench": (3.3 + 3.6 + 3.5) / 3,
 }
@@ -214,7 +215,7 @@ def test_known_claims_of_made_up_carb_data(carb_table):
     row = carb_table.loc["think_as_locals_lifts_carb_over_its_warmup"]
     assert row["verdict"] == UNTESTED
     assert row["note"].startswith(
-        "Cannot be tested here: the claim is about the judges warmup; this run trained full, base"
+        "Cannot be tested here: the claim is about the judges warmup; this run trained full, base-with-criteria"
     )
 
 

@@ -49,7 +49,7 @@ def test_each_claim_says_what_its_null_is():
     assert {name for name, kind in by.items() if kind == "length"} == {
         "off_the_shelf_models_transfer", "each_off_the_shelf_model_transfers", "safety_is_the_easiest_domain",
         "values_are_the_hardest_domain", "surface_moves_scores_more_than_culture",
-        "off_the_shelf_models_exceed_seventy",
+        "each_change_of_wording_moves_scores_more_than_culture", "off_the_shelf_models_exceed_seventy",
     }  # fmt: skip
     nothing = {name for name, entry in ALL.items() if not entry["null_model"]["beyond"]}
     assert nothing == {
@@ -168,7 +168,7 @@ def test_a_correlation_of_few_bases_is_not_decided(bases, expected):
     found = row("carb_predicts_alignment", carb_evidence(points=points(LINE, NOISE, LINE + NOISE, bases)))
     assert (found["verdict"], found["n"], found["n_of"]) == (expected, bases, "bases")
     assert ("Fewer than 8 bases decide nothing." in found["note"]) == (bases < 8) == np.isnan(found["p"])
-    assert "Reward models: 40." in found["note"] and "Reliability: carb 1.00, chrf 1.00." in found["note"]
+    assert "Reward models: 40." in found["note"] and "Reliability: carb 1.00, match 1.00." in found["note"]
     assert (
         found["null"] == pytest.approx(0, abs=0.6) and found["null_low"] < found["null"] < found["null_high"]
     )

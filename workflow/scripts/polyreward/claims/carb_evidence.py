@@ -12,10 +12,11 @@ import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections
 from polyreward.analysis.comparison import Benchmark
-from polyreward.carb.downstream.correlation import POINT_COLUMNS, over_sets
+from polyreward.carb.downstream.correlation import POINT_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer, in_all
 from polyreward.carb.perturbation.sensitivity import (
     check_same_items,
+    indices_by_wording,
     relative_changes,
     sensitivity_index,
     spread,
@@ -120,6 +121,10 @@ class Sensitivity:
     Reward models whose scores no rewrite changes are left out; n_rewritten is 0 without rewrites. Where no
     score changes in a resample, its index is nan.
 
+    Attributes:
+        indices: (1 + resamples, reward models), CC against the mean of the other rewrites.
+        each: (1 + resamples, reward models, other rewrites), CC against each of them.
+
     Args:
         scores: {reward model: its scores of the rewrites}.
         benchmark: {reward model: its scores of the benchmark}.
@@ -152,7 +157,8 @@ class Sensitivity:
             job_seed(interval.seed, "bootstrap", "claims", "perturbations"),
         )[:, :, 0]
         means = np.concatenate([values.mean(axis=0)[None], drawn])
-        self.indices = sensitivity_index(means.reshape(len(means), len(sizes), -1))
+        of_models = means.reshape(len(means), len(sizes), -1)
+        self.indices, self.each = sensitivity_index(of_models), indices_by_wording(of_models)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,8 +175,8 @@ class CarbEvidence:
     """All evidence for the CARB paper's claims.
 
     Attributes:
-        points: a row for each reward model with its score on each of correlation.BENCHMARKS.
-        rating: the column of points that rates the picked answers.
+        points: POINT_COLUMNS of reward models: the rating of the answers that each picks, and its score on
+            each of correlation.BENCHMARKS.
         length_scores, length_sensitivity: the same for a scorer that counts characters, on the same draws.
         seed: the root seed.
     """
@@ -178,7 +184,6 @@ class CarbEvidence:
     scores: TopicScores
     sensitivity: Sensitivity
     points: pd.DataFrame
-    rating: str
     judges: Judges
     length_scores: TopicScores
     length_sensitivity: Sensitivity
@@ -198,7 +203,6 @@ def read_carb_evidence(
     inputs,
     board: dict,
     perturbed: Sequence[str],
-    rating: str,
     judges: Sequence[str],
     cultures: Sequence[str],
     benchmark: Benchmark,
@@ -219,7 +223,7 @@ def read_carb_evidence(
     )
     check_same_items(rewrites)
     of_length = {LENGTH: rewrites.pop(LENGTH)}
-    points = over_sets(read_table(inputs.points, POINT_COLUMNS).query("kind != 'bound'"), rating)
+    points = read_table(inputs.points, POINT_COLUMNS).query("kind != 'bound'")
     rewardbench = by_scorer(inputs.rewardbench, judges, benchmark.name)
     carb = by_scorer(inputs.judged, judges, "carb")
     draws = judge_draws(rewardbench, carb, benchmark, cultures, board["domains"], interval)
@@ -229,7 +233,6 @@ def read_carb_evidence(
         TopicScores(everyone, interval),
         Sensitivity(rewrites, of_items, interval),
         points,
-        rating,
         Judges(draws, pairs["template"].nunique(), n_topics),
         TopicScores(everyone, interval, [LENGTH]),
         Sensitivity(of_length, of_items, interval),

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
-from polyreward.carb.perturbation.sensitivity import sensitivity_index
+from polyreward.carb.perturbation.sensitivity import indices_by_wording, sensitivity_index
 
 BENCHMARKS = {"carb": "CARB", "rewardbench": "M-RewardBench"}
 MEASURES = {"carb": "carb", "rewardbench": "m_rewardbench", "mean": "avg"}
@@ -45,24 +45,25 @@ def _lead_of_generative(printed: CarbPrinted, of: str) -> list[float]:
     return [best_or_mean(scores["generative"]) - best_or_mean(scores["classifier"])]
 
 
-def _correlation(printed: CarbPrinted, benchmark: str, either_sign: bool) -> list[float]:
+def _correlation(printed: CarbPrinted, benchmark: str, rating: str, either_sign: bool) -> list[float]:
     rows = printed.correlation[printed.correlation["benchmark"] == BENCHMARKS[benchmark]]
     r = np.sqrt(rows["r_squared"].to_numpy())
     return [*r, *-r] if either_sign else list(r)
 
 
-def _lead_in_correlation(printed: CarbPrinted) -> list[float]:
+def _lead_in_correlation(printed: CarbPrinted, rating: str) -> list[float]:
     r = np.sqrt(printed.correlation.pivot(index="downstream", columns="benchmark", values="r_squared"))
     return list(np.arctanh(r["CARB"]) - np.arctanh(r["M-RewardBench"]))
 
 
-def _sensitivity(printed: CarbPrinted) -> list[float]:
+def _sensitivity(printed: CarbPrinted, over: str) -> list[float]:
     base = printed.perturbation.set_index("model").loc["base"]  # before Think-as-Locals
-    return list(sensitivity_index(np.array([[base[f"{name.lower()}_percent"] for name in PERTURBATIONS]])))
+    sizes = np.array([base[f"{name.lower()}_percent"] for name in PERTURBATIONS])
+    return [sensitivity_index(sizes)] if over == "mean" else list(indices_by_wording(sizes))
 
 
 def _lead_of_locals(printed: CarbPrinted, over: Sequence[str], measure: str) -> list[float] | None:
-    if list(over) != ["base"]:
+    if list(over) != ["base-with-criteria"]:
         return None
     scores = printed.think_as_locals.set_index("model")[MEASURES[measure]]
     bases = [name.removeprefix(TRAINED) for name in scores.index if name.startswith(TRAINED)]

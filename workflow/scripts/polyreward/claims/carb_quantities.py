@@ -19,11 +19,12 @@ from polyreward.carb.downstream.correlation import (
     FEWEST_BASES,
     correlations_with,
     fisher_difference,
+    over_sets,
     permuted_by_base,
     reliability,
 )
 from polyreward.carb.perturbation.sensitivity import NO_REWRITES
-from polyreward.claims.carb_evidence import CarbEvidence
+from polyreward.claims.carb_evidence import CarbEvidence, Sensitivity
 from polyreward.claims.estimate import Estimate, require
 
 
@@ -66,40 +67,50 @@ def lead_of_domain(evidence: CarbEvidence, domain: str) -> Estimate:
     return _of_topics(evidence, np.stack(leads, axis=1), f"Reward models: {len(scores.kinds)}.")
 
 
-def correlation_with_alignment(evidence: CarbEvidence, benchmark: str, either_sign: bool) -> Estimate:
+def correlation_with_alignment(
+    evidence: CarbEvidence, benchmark: str, rating: str, either_sign: bool
+) -> Estimate:
     """Correlate reward models' score on a benchmark with the rating of the answers that they pick.
 
     Args:
+        rating: of correlation.RATINGS; a set of questions without it is rated by chrf.
         either_sign: give the correlation and its negative, to claim that it is small.
     """
-    r = _correlations(evidence).loc[evidence.rating, benchmark]
-    contrasts = from_correlations([r, -r] if either_sign else [r], evidence.points["base"].nunique())
-    permuted = correlations_with(_permuted_ratings(evidence), evidence.points[[benchmark]])
+    points = over_sets(evidence.points, rating)
+    r = _correlations(points, rating).loc[rating, benchmark]
+    contrasts = from_correlations([r, -r] if either_sign else [r], points["base"].nunique())
+    permuted = correlations_with(_permuted_ratings(points, rating, evidence.seed), points[[benchmark]])
     null = from_permutations(np.hstack([permuted, -permuted]) if either_sign else permuted)
-    note = _reliabilities(evidence, [benchmark])
-    return _over_bases(contrasts, null, evidence.points["base"], "Fisher's interval of a correlation", note)
+    note = _reliabilities(points, rating, [benchmark])
+    return _over_bases(contrasts, null, points["base"], "Fisher's interval of a correlation", note)
 
 
-def lead_in_correlation(evidence: CarbEvidence) -> Estimate:
+def lead_in_correlation(evidence: CarbEvidence, rating: str) -> Estimate:
     """Return Fisher's z of CARB's correlation with the rating minus translated RewardBench's (Steiger's
     test).
     """
-    r, n = _correlations(evidence), evidence.points["base"].nunique()
+    points = over_sets(evidence.points, rating)
+    r, n = _correlations(points, rating), points["base"].nunique()
     first, second, between = (
-        r.loc[evidence.rating, "carb"],
-        r.loc[evidence.rating, "rewardbench"],
+        r.loc[rating, "carb"],
+        r.loc[rating, "rewardbench"],
         r.loc["carb", "rewardbench"],
     )
     require(max(abs(first), abs(second), abs(between)) < 1 - 1e-12, "a perfect correlation has no Fisher's z")
     contrast = from_normal(*fisher_difference(first, second, between, n))
-    permuted = np.arctanh(correlations_with(_permuted_ratings(evidence), evidence.points[BENCHMARKS]))
+    drawn = _permuted_ratings(points, rating, evidence.seed)
+    permuted = np.arctanh(correlations_with(drawn, points[BENCHMARKS]))
     null = from_permutations(permuted[:, [0]] - permuted[:, [1]])
-    note = _reliabilities(evidence, BENCHMARKS)
-    return _over_bases(contrast, null, evidence.points["base"], "Steiger's z of dependent correlations", note)
+    note = _reliabilities(points, rating, BENCHMARKS)
+    return _over_bases(contrast, null, points["base"], "Steiger's z of dependent correlations", note)
 
 
-def sensitivity(evidence: CarbEvidence) -> Estimate:
-    """Return the mean index of perturbations over reward models that a rewrite moves."""
+def sensitivity(evidence: CarbEvidence, over: str) -> Estimate:
+    """Return the index of perturbations, mean over reward models that a rewrite moves.
+
+    Args:
+        over: "mean": CC against the mean of the other perturbations; "each": against each of them.
+    """
     found = evidence.sensitivity
     require(found.n_rewritten, NO_REWRITES)
     require(found.names, "no rewrite changes the score of any reward model")
@@ -107,12 +118,17 @@ def sensitivity(evidence: CarbEvidence) -> Estimate:
         f" Left out, as no rewrite changes their scores: {', '.join(found.still)}." if found.still else ""
     )
     return Estimate(
-        from_draws(np.nanmean(found.indices, axis=1)[:, None], found.freedom),
+        from_draws(_mean_indices(found, over), found.freedom),
         found.n_topics,
         "topics",
         "paired bootstrap over topics",
         f"Reward models: {len(found.names)}.{left_out}",
     )
+
+
+def _mean_indices(found: Sensitivity, over: str) -> np.ndarray:
+    indices = {"mean": found.indices[..., None], "each": found.each}[over]
+    return np.nanmean(indices, axis=1)
 
 
 def correlation_with_sensitivity(evidence: CarbEvidence) -> Estimate:
@@ -152,23 +168,19 @@ def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) ->
     return Estimate(contrasts, n, n_of, f"paired bootstrap over {n_of.split('; ')[0]}", trainings=1)
 
 
-def _correlations(evidence: CarbEvidence) -> pd.DataFrame:
-    values = evidence.points[[evidence.rating, "carb", "rewardbench"]]
+def _correlations(points: pd.DataFrame, rating: str) -> pd.DataFrame:
+    values = points[[rating, *BENCHMARKS]]
     require(len(values) >= FEWEST, f"it takes at least {FEWEST} reward models; this run has {len(values)}")
     constant = [name for name in values if np.ptp(values[name]) == 0]
     require(not constant, f"all reward models have the same {' and '.join(constant)}")
     return values.corr()
 
 
-def _permuted_ratings(evidence: CarbEvidence) -> np.ndarray:
-    points = evidence.points
-    return permuted_by_base(
-        points[evidence.rating].to_numpy(), points["base"], evidence.seed, "claims", "alignment"
-    )
+def _permuted_ratings(points: pd.DataFrame, rating: str, seed: int) -> np.ndarray:
+    return permuted_by_base(points[rating].to_numpy(), points["base"], seed, "claims", "alignment")
 
 
-def _reliabilities(evidence: CarbEvidence, benchmarks: Sequence[str]) -> str:
-    points, rating = evidence.points, evidence.rating
+def _reliabilities(points: pd.DataFrame, rating: str, benchmarks: Sequence[str]) -> str:
     return f"Rating: {rating}. " + _as_text(
         {name: reliability(points[name], points[f"{name}_se"]) for name in (*benchmarks, rating)}
     )

@@ -172,8 +172,8 @@ class Carb(Section):
     rating: Literal["match", "chrf"] = Field(
         default="chrf",
         description=(
-            "Rating of the answers that a reward model picks (Figures 4, 5): match (accepted or not) or chrf"
-            " (nearness)."
+            "Rating of picked answers that Figures 4 and 5 show: match (accepted or not) or chrf (nearness)."
+            " The claims name their own."
         ),
     )
     grpo: PolicyGrpo | None = Field(

@@ -40,7 +40,7 @@ class ThinkAsLocals:
         self.repeats = {f"full-{number}": number for number in range(2, settings.seeds + 1)}
         self.trained = [*(["warmup"] if warmup else []), *settings.runs]
         self.writing = [name for name in self.trained if self.criteria(name)]
-        self.of_claims = ["base", *self.writing]
+        self.of_claims = ["base", "base-with-criteria", *self.writing]
         # Their R_corr is measured on held-out pairs: {judge: its trainings, one for each seed}
         self.learner_seeds = {name: [name] for name in ["base-with-criteria", *self.writing]}
         self.learner_seeds["full"] += self.repeats

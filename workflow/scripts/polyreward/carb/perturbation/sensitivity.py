@@ -63,10 +63,25 @@ def sensitivity_index(sizes: np.ndarray) -> np.ndarray:
     those that change the fact (CC) and over the others.
 
     1: moved by the fact alone; 0: by both alike; -1: by the surface alone; nan where nothing moves it."""
+    fact, surface = _fact_and_surface(sizes)
+    return _index(fact.mean(axis=-1), surface.mean(axis=-1))
+
+
+def indices_by_wording(sizes: np.ndarray) -> np.ndarray:
+    """Return the same index of the fact against each rewrite that keeps it: (..., rewrites that keep it)."""
+    fact, surface = _fact_and_surface(sizes)
+    return _index(np.broadcast_to(fact.mean(axis=-1, keepdims=True), surface.shape), surface)
+
+
+def _fact_and_surface(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     sizes = np.asarray(sizes, dtype=float)
     changes_fact = np.array([rewrite.fact == "another" for rewrite in PERTURBATIONS.values()])
-    fact, surface = sizes[..., changes_fact].mean(axis=-1), sizes[..., ~changes_fact].mean(axis=-1)
-    return np.divide(fact - surface, fact + surface, out=np.full_like(fact, np.nan), where=fact + surface > 0)
+    return sizes[..., changes_fact], sizes[..., ~changes_fact]
+
+
+def _index(fact: np.ndarray, surface: np.ndarray) -> np.ndarray:
+    both = fact + surface
+    return np.divide(fact - surface, both, out=np.full(both.shape, np.nan), where=both > 0)
 
 
 def check_same_items(scores: Mapping[str, pd.DataFrame]) -> None:
