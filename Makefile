@@ -77,7 +77,7 @@ ALL_CORES = -n $(WORKERS) --maxprocesses 4 --no-loadscope-reorder
 test: $(READY)
 	$(PYTEST) $(ALL_CORES) $(COVERED) -m "not (slow or matrix)"
 
-# Tests that `make test` leaves out: about 17 minutes on two cores.
+# Tests that `make test` leaves out: about 20 minutes on two cores.
 test-slow: $(READY)
 	$(PYTEST) $(ALL_CORES) -m "slow and not cluster"
 
@@ -88,7 +88,7 @@ test-all: $(READY)
 test-cluster: $(READY)
 	$(PYTEST) -m cluster
 
-# Tables of docs/reference/guarantees.md, at scale tiny in three languages; CHECKOUT=FOLDER as above keeps it.
+# What docs/reference/guarantees.md promises, at scale tiny in three languages; CHECKOUT=FOLDER as above keeps it.
 # faults: kill a job of each rule midway, and run again. FAULTS_SEED=1 draws other jobs and moments.
 # edits: what each kind of edit reruns. determinism: the same bytes in other folders, locales etc.
 .PHONY: faults edits determinism
@@ -101,7 +101,7 @@ edits: $(READY)
 determinism: $(READY)
 	$(PYTEST) -s -m matrix tests/e2e/test_same_bytes.py
 
-# Scales paper and gpu from end to end on a CPU, with miniatures of what they fetch: docs/reference/miniatures.md.
+# Scales anchor, gpu and paper from end to end on a CPU, with random miniatures of what they fetch: docs/limitations.md.
 dress-rehearsal: $(READY)
 	$(BIN)/python tests/dress_rehearsal.py
 
@@ -187,11 +187,13 @@ RESULTS ?= results
 ARTIFACT ?=
 NAMED = $(if $(ARTIFACT),$(notdir $(firstword $(wildcard $(addprefix $(RESULTS)/$(ARTIFACT).,csv png html ipynb)) $(ARTIFACT))))
 
-# Retry each reward model that `missing: row` left as an empty row; `polyreward unavailable results` lists them.
+# Retry each reward model that `missing: row` left as an empty row; `polyreward unavailable results` lists them. The overlay is
+# the scale's: make again RESULTS=results/paper takes workflow/scales/paper.yaml
+OVERLAY = workflow/scales/$(notdir $(RESULTS)).yaml
 .PHONY: again
 again: $(READY)
 	found=$$($(BIN)/polyreward unavailable $(RESULTS)) && $(SNAKEMAKE) all \
-	  $(if $(filter results/tiny,$(RESULTS)),--configfile workflow/scales/tiny.yaml) --forcerun $$(echo "$$found" | cut -f1)
+	  $(if $(wildcard $(OVERLAY)),--configfile $(OVERLAY)) --forcerun $$(echo "$$found" | cut -f1)
 
 .PHONY: verify verify-sums provenance
 verify: $(READY)

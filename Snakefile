@@ -89,7 +89,8 @@ rule think_as_locals:
 
 
 rule transfer:
-    # Everything of arXiv 2410.18027.
+    # Everything of arXiv 2410.18027, and the tables that show how far to trust it.
     input:
         ARTIFACTS.targets("transfer"),
         ARTIFACTS.compared_targets("transfer"),
+        [f"<results>/{name}.csv" for name in ["baselines", "gate", "kinds", "transfer_gap", "twins"]],

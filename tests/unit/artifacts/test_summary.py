@@ -19,7 +19,9 @@ def tables():
     return {
         "table1": table1,
         "baselines": baselines,
-        "transfer_gap": pd.DataFrame({"low": [1, -3], "high": [4, -1]}),
+        "transfer_gap": pd.DataFrame({
+            "base_model": ["a", "b", "a - b"], "source_pct": [70, 60, None], "low": [1, -3, 2], "high": [4, -1, 5],
+        }),
         "claims": pd.DataFrame({
             "paper": ["transfer", "carb", "transfer"], "verdict": ["holds", "not decided by this data", "fails"],
         }),
@@ -41,7 +43,7 @@ def test_intervals_and_verdicts_are_counted():
         "table1_differences_below": (0, 2),
         "reward_models_above": (1, 1),  # neither other pairs nor other benchmarks
         "baselines_above": (1, 1),
-        "transfer_gaps_above": (1, 2),
+        "transfer_gaps_above": (1, 2),  # the difference of two bases' gaps does not count
         "transfer_gaps_below": (1, 2),
         "carb_above": (1, 1),
         "carb_index_above": (1, 2),  # a scorer has a row for each rewrite, and counts once

@@ -41,6 +41,7 @@ def summary_table(tables: dict[str, pd.DataFrame], main: str) -> pd.DataFrame:
         main: the main benchmark.
     """
     table1, leaderboard = tables["table1"], tables["carb_leaderboard"]
+    gaps = tables["transfer_gap"].dropna(subset="source_pct")  # not the rows that compare two bases
     deltas = table1["rm_training"] == "delta"
     scorers = tables["baselines"].query("benchmark == @main and slice == 'all'")
     trained = scorers["kind"] == "reward model"
@@ -52,7 +53,7 @@ def summary_table(tables: dict[str, pd.DataFrame], main: str) -> pd.DataFrame:
         *counted("table1_differences", table1[deltas], ends, 0, "differences of Table 1", zero),
         *counted("reward_models", scorers[trained], ends, 50, "averages of reward models", chance),
         *counted("baselines", scorers[~trained], ends, 50, "averages of baselines", chance),
-        *counted("transfer_gaps", tables["transfer_gap"], ("low", "high"), 0, "transfer gaps", zero),
+        *counted("transfer_gaps", gaps, ("low", "high"), 0, "transfer gaps of one base", zero),
         *counted("carb", on_board, ("low", "high"), 25, "CARB scores of reward models", "25%"),
         *counted(
             "carb_index", indices, ("index_low", "index_high"), 0, "scorers' indices of perturbations", zero
