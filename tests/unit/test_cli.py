@@ -64,7 +64,6 @@ def test_help_does_not_wait_for_torch():
             ["score", "m", "d", "--out", "o", "--kind", "x"],
             "'x' is not one of 'classifier', 'implicit', 'generative'",
         ),
-        (["score", "m", "d", "--out", "o", "--beta", "x"], "'x' is not a valid float"),
         (["catalog", "check"], "Missing argument 'LANGUAGES...'"),
         (["plan", "--configfile"], "requires an argument"),
     ],
@@ -112,16 +111,6 @@ def test_score_takes_the_other_families(tiny_gemma, rows_file, tmp_path, options
     arguments = ["score", str(tiny_gemma), str(rows_file), "--out", str(tmp_path / "out.parquet"), *options]
     assert cli.main(arguments) == 0
     assert len(pd.read_parquet(tmp_path / "out.parquet")) == len(ROWS)
-
-
-def test_score_takes_a_policy_and_its_reference(tiny_gemma, rows_file, tmp_path, capsys):
-    policy, out = str(tiny_gemma), str(tmp_path / "out.parquet")
-    arguments = ["score", policy, str(rows_file), "--out", out, "--reference", policy]
-    assert cli.main(arguments) == 1
-    assert "add --kind implicit" in capsys.readouterr().err
-    assert cli.main([*arguments, "--kind", "implicit"]) == 0
-    assert (pd.read_parquet(out)["score_chosen"] == 0).all()
-    assert "Margins that batching may turn (n_within_noise): r0, r1, r2" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from support import script
 from polyreward.alignment.win_rates import judge_accuracy, length_controlled, win_rates
 from polyreward.analysis.bootstrap import Interval
 from polyreward.core.errors import PolyrewardError
-from polyreward.scoring.generative import TEMPLATE, VERDICT, judge
+from polyreward.scoring.generative import TEMPLATE, judge
 from polyreward.scoring.pair_question import asked_in_pairs, swapped
 from polyreward.transfer.figure3 import figure3_table
 
@@ -60,7 +60,7 @@ def test_a_judge_that_weighs_gives_a_response_its_probability_and_an_empty_one_n
         "verdicts": ["m", "M"],
         "pattern": "^([mM])$",
     }
-    weighing = asked_in_pairs(judge(Weighing(), "labels", TEMPLATE, VERDICT), {"question": question})
+    weighing = asked_in_pairs(judge(Weighing(), "labels", TEMPLATE), {"question": question})
     judged = judgements(answers("longer", " "), REFERENCES, weighing, "es")
     expected = 0.25 if swapped("p", ("longer", "four")) else 0.75
     assert list(judged["win"]) == pytest.approx([expected, 0])

@@ -73,11 +73,10 @@ def locals_():
 
 def test_kin_are_reward_models_of_one_base():
     more = {
-        "policy": {"kind": "implicit", "path": "dpo", "reference": {"model": "p"}},
         "local": {"kind": "generative", "think_as_locals": "full"},
         "hubs": {"kind": "classifier", "hub": "some/one"},
     }
-    kin = {"a_en": "a", "a_es": "a", "mine": "mine", "judge": "a", "judge-knockout": "a", "policy": "p", "local": "a",
+    kin = {"a_en": "a", "a_es": "a", "mine": "mine", "judge": "a", "judge-knockout": "a", "local": "a",
            "hubs": "hubs"}  # fmt: skip
     assert made(reward_models=more)[0].bases == kin
 
@@ -167,7 +166,7 @@ def test_generators_write_the_answers_and_the_second_wordings():
 def test_which_scores_have_a_zero():
     more = {
         "texts": {"kind": "generative", "model": "a", "verdict": "text"},
-        "dpo": {"kind": "implicit", "model": "a", "reference": {"model": "a"}},
+        "dpo": {"kind": "implicit", "model": "a"},
     }
     zeros = {"judge": "log-odds", "texts": "shares", "dpo": "own", "length": "own"}
     assert made(reward_models=more)[0].zeros == zeros

@@ -11,14 +11,7 @@ from transformers import AutoTokenizer
 
 from polyreward.accel import trees
 from polyreward.core.errors import PolyrewardError
-from polyreward.scoring.generative import (
-    LABELS,
-    TEMPLATE,
-    VERDICT,
-    judge,
-    named_label,
-    rotated_requests,
-)
+from polyreward.scoring.generative import LABELS, TEMPLATE, judge, named_label, rotated_requests
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.local_judge import LocalJudge, beginning_alike, label_tokens, local_judge, request_ids
@@ -57,7 +50,7 @@ class Fake:
 
 
 def fake_judge(opinion, verdict, **changes):
-    return judge(Fake(opinion, **changes), verdict, TEMPLATE, VERDICT)
+    return judge(Fake(opinion, **changes), verdict, TEMPLATE)
 
 
 def answers(size: int) -> tuple[str, ...]:
@@ -163,12 +156,12 @@ def test_answers_behind_letters():
         "Hello {lettered}\nA. x\nB. {prompt}\nWhich? (A or B)",
         "Hello {lettered}\nA. {prompt}\nB. x\nWhich? (A or B)",
     ]
-    assert judge(Fake(None), "labels", template, VERDICT).template == template
+    assert judge(Fake(None), "labels", template).template == template
 
 
 def test_a_template_of_ones_own_keeps_its_other_braces():
     template = '{{"q": "{prompt}"}} {answers} {labels} {other}'
-    judged = judge(Fake(lambda texts: "[[A]]"), "text", template, VERDICT)
+    judged = judge(Fake(lambda texts: "[[A]]"), "text", template)
     judged.score([Conversations("Hello", ("x", "y", "z"))], "")
     content = judged.backend.requests[0][0]["content"]
     assert content.startswith('{{"q": "Hello"}} <A>\nx\n</A>')
@@ -215,18 +208,7 @@ def test_the_default_question_holds_all_and_ends_with_the_form_of_the_reply(verd
     ],
 )
 def test_the_label_that_a_reply_names(reply, named):
-    assert named_label(reply, VERDICT, "AB") == named
-
-
-def test_a_pattern_of_ones_own():
-    assert named_label("winner=B, as [[A]] is wrong", r"winner=(\w)", "AB") == "B"
-    for pattern, message in (
-        ("([A-Z]", "not a regular expression"),
-        ("[A-Z]", "has 0 groups"),
-        ("(A)|(B)", "has 2 groups"),
-    ):
-        with pytest.raises(PolyrewardError, match=message):
-            judge(Fake(None), "text", TEMPLATE, pattern)
+    assert named_label(reply, "AB") == named
 
 
 def test_replies_without_a_verdict_are_told_and_count_for_all_alike(capsys):
@@ -258,7 +240,7 @@ def test_what_cannot_be_judged_is_refused():
         with pytest.raises(PolyrewardError, match=f"'Hello': has {size} answers; a judge compares 2 to 26"):
             fake_judge(lambda texts: "[[A]]", "text").score([Conversations("Hello", answers(size))], "")
     with pytest.raises(PolyrewardError, match=r"lacks \{prompt\} and \{answers\} or \{lettered\}"):
-        judge(Fake(None), "text", "Which is better?", VERDICT)
+        judge(Fake(None), "text", "Which is better?")
 
 
 # A causal LM as the judge
@@ -325,19 +307,6 @@ def greedy(lm, request, count: int) -> str:
     return lm.tokenizer.decode(ids[start:], skip_special_tokens=True)
 
 
-def test_questions_that_begin_alike_are_run_together():
-    sequences = [
-        [1, 2, 3, 4, 9],
-        [5, 6, 7, 7],
-        [1, 2, 3, 4, 8],
-        [5, 6, 1, 1],
-        [5, 0, 0, 0],
-        [1, 2, 3, 9, 9, 9],
-    ]
-    assert sorted(map(sorted, beginning_alike(sequences, 2))) == [[0, 2, 5], [1, 3], [4]]
-    assert beginning_alike([], 2) == []
-
-
 def test_groups_are_those_that_compute_the_fewest_tokens_in_rows_that_are_not_too_long():
     # What all share is short, what an item's questions share is longer; each of the four questions has ends
     # of its own.
@@ -348,6 +317,7 @@ def test_groups_are_those_that_compute_the_fewest_tokens_in_rows_that_are_not_to
     assert sorted(map(len, pairs)) == [2] * 6
     assert all(len({index % 3 for index in pair}) == 1 for pair in pairs)
     assert sorted(map(len, beginning_alike(sequences, 1))) == [1] * 12
+    assert beginning_alike([], 2) == []
 
 
 @pytest.mark.parametrize("template", [TEMPLATE, "Q: {prompt}\n{lettered}\nWhich is best?"])

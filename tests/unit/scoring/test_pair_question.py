@@ -6,7 +6,7 @@ import yaml
 from support import ROOT
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.scoring.generative import TEMPLATE, VERDICT, judge
+from polyreward.scoring.generative import TEMPLATE, judge
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.pair_question import PairJudge, PairQuestion, asked_in_pairs, swapped
 
@@ -38,8 +38,8 @@ class Backend:
         return self
 
 
-def asked(says, name="rewardbench", pattern=VERDICT, verdict="text") -> PairJudge:
-    found = asked_in_pairs(judge(Backend(says), verdict, TEMPLATE, pattern), {"question": QUESTIONS[name]})
+def asked(says, name="rewardbench", verdict="text") -> PairJudge:
+    found = asked_in_pairs(judge(Backend(says), verdict, TEMPLATE), {"question": QUESTIONS[name]})
     assert isinstance(found, PairJudge)
     return found
 
@@ -168,5 +168,5 @@ def test_a_question_that_cannot_work_is_refused(change, problem):
 
 
 def test_who_has_no_question_is_asked_as_before():
-    plain = judge(Backend(str), "text", TEMPLATE, VERDICT)
+    plain = judge(Backend(str), "text", TEMPLATE)
     assert asked_in_pairs(plain, {}) is plain

@@ -15,7 +15,7 @@ from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.items.selection import held_out_topics, split_topics
 from polyreward.carb.perturbation.sensitivity import spread
 from polyreward.scoring.criteria_layout import Reply
-from polyreward.scoring.generative import TEMPLATE, VERDICT, judge
+from polyreward.scoring.generative import TEMPLATE, judge
 from polyreward.scoring.interface import Scores
 from polyreward.scoring.pair_question import asked_in_pairs
 from polyreward.think_as_locals.comparison import COLUMNS, display
@@ -156,7 +156,7 @@ class Says:
 def rm_r1(says):
     """Return a judge with RM-R1's question and canned replies."""
     questions = yaml.safe_load((ROOT / "workflow/catalog/judge_questions.yaml").read_text(encoding="utf-8"))
-    return asked_in_pairs(judge(Says(says), "text", TEMPLATE, VERDICT), {"question": questions["rm-r1"]})
+    return asked_in_pairs(judge(Says(says), "text", TEMPLATE), {"question": questions["rm-r1"]})
 
 
 def longer(request):

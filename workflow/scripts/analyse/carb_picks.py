@@ -73,8 +73,6 @@ def trained_tables(
     none.
 
     Args:
-        policy: the one that all start from.
-        before: its answers, if it has some.
         answers: {reward model: of the policy that it trained, empty where it could train none}.
     """
     given = {name: of_policy for name, of_policy in answers.items() if of_policy}
@@ -85,7 +83,6 @@ def trained_table(policy: str, answers: Mapping[str, Sequence[dict]], kinds: dic
     """Return for each set the mean rating of the one answer of each policy trained by GRPO.
 
     Args:
-        policy: the one that all start from.
         answers: {reward model, or BEFORE: the questions with an answer each}.
 
     Raises:

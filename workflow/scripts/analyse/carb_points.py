@@ -23,7 +23,6 @@ def with_benchmarks(
     """Put each scorer's score on the two benchmarks beside its picks; one without scores is left out.
 
     Args:
-        carb: the leaderboard.
         rewardbench: the language table of each language; its score is the mean over languages.
         of_model: {scorer: the reward model that it is}, for those that pick among pairs as another does.
         confidence: of both tables' intervals, from whose width a standard error is taken.

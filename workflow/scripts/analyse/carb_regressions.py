@@ -123,7 +123,6 @@ def correlation_table(points: pd.DataFrame, interval: Interval) -> pd.DataFrame:
 
 
 def _regressions(rows: pd.DataFrame, rating: str, interval: Interval) -> Iterator[dict]:
-    """Yield what correlation_table has of one rating on each benchmark."""
     first, second = BENCHMARKS
     r = rows[[rating, first, second]].corr()
     test = steiger(r.loc[rating, first], r.loc[rating, second], r.loc[first, second], len(rows))

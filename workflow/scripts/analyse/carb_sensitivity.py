@@ -84,7 +84,6 @@ def perturbation_table(
 
 
 def _percents(table: pd.DataFrame, zero: str, interval: Interval) -> np.ndarray:
-    """Return PERCENT of each of PERTURBATIONS."""
     changes, sizes = parts_of_score(table, zero)
     topics = table.groupby("id")["template"].first().loc[changes.index]
     values = np.column_stack([changes, changes.abs(), sizes])

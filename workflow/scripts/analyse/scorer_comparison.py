@@ -42,7 +42,6 @@ def scorer_tables(
     """Return (rows of baselines.csv, rows of subsets.csv) for one benchmark and language.
 
     Args:
-        rows: the pairs that were scored.
         halves: reward models whose ties are half right, as a baseline's are.
     """
     of_scorer, of_subset = [], []

@@ -61,7 +61,6 @@ def anchor_table(
 
     Args:
         scores: of all reward models; the first of the benchmarks is what is printed, in the source language.
-        printed: as printed_numbers returns it.
     """
     records, first = [], next(iter(benchmarks))
     for (name, language), of_language in scores.groupby(["benchmark", "language"], sort=False):

@@ -15,8 +15,6 @@ def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, language:
     """Return the cells that our table and the printed one share, paired by model.
 
     Args:
-        ours: the artifact's table.
-        printed: its file in resources/published/.
         language: of a table of one evaluation language.
 
     Raises:

@@ -26,7 +26,6 @@ def own_table(
     """Return every scorer's accuracy on each subset and on all items of a user's own benchmark.
 
     Args:
-        rows: the scored items.
         confidence: the intervals' level, a fraction.
         halves: reward models whose ties are half right, as a baseline's are.
     """

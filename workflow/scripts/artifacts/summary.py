@@ -38,7 +38,6 @@ def summary_table(tables: dict[str, pd.DataFrame], main: str) -> pd.DataFrame:
 
     Args:
         tables: table1, baselines, transfer_gap, claims, carb_leaderboard and carb_perturbation.
-        main: the main benchmark.
     """
     table1, leaderboard = tables["table1"], tables["carb_leaderboard"]
     gaps = tables["transfer_gap"].dropna(subset="source_pct")  # not the rows that compare two bases

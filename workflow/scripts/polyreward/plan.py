@@ -39,9 +39,6 @@ class Plan:
 
     Attributes:
         project: where the project's own files are.
-        claims: workflow/claims.yaml.
-        revisions: workflow/catalog/revisions.lock.yaml.
-        artifacts: the registry of tables, figures and notebooks.
         resources: what jobs ask for.
     """
 
@@ -91,7 +88,6 @@ def read_plan(workflow, config: dict, report: Callable) -> Plan:
 
     Args:
         workflow: Snakemake's, while it reads a file of workflow/rules/.
-        config: Snakemake's.
         report: Snakemake's flag of a file that the report shows.
 
     Raises:
@@ -163,7 +159,6 @@ def _with_default_paths(config: dict) -> dict:
 
 
 def _read_checked(folder: Path, name: str, read: Callable = read_yaml) -> dict:
-    """Return what a file of workflow/ holds, checked against the schema of its name."""
     data = read(folder / name)
     check_schema(data, folder / name, folder / f"schemas/{Path(name).name.split('.')[0]}.schema.yaml")
     return data

@@ -77,8 +77,6 @@ def benchmark_items(
 
     Args:
         files: {"given": files of items}, or else {"references", "possible", "similarities"}.
-        names: {culture: its language's English name}.
-        scripts: {culture: its ISO 15924 script}.
         filters: the arguments of Filters.
     """
     if "given" in files:

@@ -222,7 +222,6 @@ def _concept(item: dict, references: References, wordings: Wordings, seed: int) 
 
 
 def _names(text: str, cultures: dict, culture: str, language: str) -> bool:
-    """Return whether a text in a language has the culture's place phrase in it."""
     return cultures["cultures"][culture]["places"][language].casefold() in text.casefold()
 
 

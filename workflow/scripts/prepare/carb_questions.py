@@ -72,7 +72,6 @@ def _culture(row: dict) -> str | None:
 
 
 def _line_problems(place: str, row: dict | str) -> Iterator[str]:
-    """Yield what is wrong with a question of a set."""
     if isinstance(row, str):
         yield f"{place}: {row}"
         return

@@ -95,7 +95,6 @@ def unit_vectors(vectors: np.ndarray) -> np.ndarray:
 
 
 def _blocks(model: nn.Module) -> nn.ModuleList:
-    """Return a model's list of transformer blocks."""
     count = model.config.num_hidden_layers
     return next(
         module for module in model.modules() if isinstance(module, nn.ModuleList) and len(module) == count

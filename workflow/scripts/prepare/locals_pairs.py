@@ -193,7 +193,6 @@ def split_pairs(
     """Split pairs into {"warmup", "grpo", "held_out"}, no pair twice.
 
     Args:
-        own: pairs of items.
         others: pairs of datasets, for GRPO only.
         easy: pairs that are easy to distinguish; GRPO begins with them.
         held_out: number of items with one pair held out; GRPO takes their other pairs first. The warm-up

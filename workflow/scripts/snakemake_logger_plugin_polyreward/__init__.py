@@ -129,14 +129,12 @@ class LogHandler(LogHandlerBase):
             self._write(run.line())
 
     def _keep_up(self) -> None:
-        """Renew the line while jobs run, in a thread."""
         while not self.ended.wait(REFRESH_S):
             with self.writing:
                 if self.run and self.run.running:
                     self._show(self.run)
 
     def _write(self, text: str, colour: str = "") -> None:
-        """Write lines that stay, over the one that is kept up to date."""
         if text and text != "None":
             shown = f"{colour}{text}{PLAIN}" if colour and self.colours else text
             self.stream.write(f"{CLEAR if self.live else ''}{shown}\n")

@@ -24,8 +24,6 @@ def labelled(
 
     Args:
         responses: rows of id, prompt and responses.
-        reward_model: who labels.
-        label: the job's name in messages.
 
     Source: arXiv 2410.18027, highest against lowest.
     """

@@ -47,7 +47,6 @@ def translated(
     """Return the rows in the target language; rows that are already in it stay.
 
     Args:
-        engine: settings of a translation engine.
         resource: a gettext engine's .po file, or a model's folder.
         part: leave out what the .po file does not have.
         serve: how a causal model is served; None to run it here.

@@ -27,7 +27,6 @@ ROUNDING = 1e-12  # of a variance: what is less is none
 class Interval:
     """How intervals are made.
 
-    samples: bootstrap resamples.
     confidence: a fraction.
     seed: the root seed."""
 
@@ -153,7 +152,6 @@ def student_interval(values: np.ndarray, confidence: float, freedom: float) -> t
     Student's.
 
     values: (1 + samples, ...), first the data's own.
-    freedom: degrees of freedom.
     Without any, the ends are no numbers."""
     point, draws = values[0], values[1:]
     if freedom < 1:

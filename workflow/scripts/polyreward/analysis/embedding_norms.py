@@ -70,7 +70,6 @@ def token_sets(tokenizer, texts: Mapping[str, Sequence[str]], share: float = 1.0
 
 
 def _uses_of(tokenizer, texts: list[str]) -> Counter[int]:
-    """Return how often texts use each token."""
     uses: Counter[int] = Counter()
     for start in range(0, len(texts), TEXTS_AT_A_TIME):
         for ids in tokenizer(texts[start : start + TEXTS_AT_A_TIME], add_special_tokens=False)["input_ids"]:

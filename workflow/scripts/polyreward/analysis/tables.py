@@ -45,7 +45,6 @@ def transfer_table(
 
     Args:
         scores: of trained reward models, named as ModelName has it, in every target language.
-        source: the source language.
     """
     records = []
     for language, of_language in scores[scores["language"] != source].groupby("language", sort=False):
@@ -80,7 +79,6 @@ def transfer_gaps(
 
     Args:
         scores: of these reward models, named as ModelName has it, in all languages.
-        bases: of these, in the order of the rows.
         languages: the source language first.
     """
     source, *others = languages
@@ -110,7 +108,6 @@ def transfer_gaps(
 
 
 def _trainings(scorers: Iterable[str], base: str, training: str) -> list[str]:
-    """Return a base's reward models of a training language, by seed."""
     models = [ModelName.parse(name) for name in scorers]
     own = [model for model in models if (model.base, model.language) == (base, training)]
     return [str(model) for model in sorted(own, key=lambda model: model.seed)]

@@ -12,7 +12,6 @@ MADE_WITH = overlays("Overlays that the results were made with; by default found
 
 
 def _in_project(path: Path) -> Path:
-    """Return a path relative to the project's folder, which is the current one."""
     return path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path
 
 

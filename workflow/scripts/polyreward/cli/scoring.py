@@ -5,7 +5,6 @@ import click
 from polyreward.core.inert import printable
 
 COUNT = click.IntRange(min=1)
-POSITIVE = click.FloatRange(min=0, min_open=True)
 
 
 @click.command(
@@ -23,7 +22,7 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
     "--out",
     help=(
         "File to write (.parquet, .csv, .json or .jsonl) with id, subset, category, score_chosen, "
-        "score_rejected, truncated_share, within_noise. Or a folder; existing scores in it are kept."
+        "score_rejected, truncated_share, within_noise. Or a folder."
     ),
 )
 @click.option(
@@ -39,13 +38,8 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
     default="classifier",
     show_default=True,
     help=(
-        "Kind of model. classifier: its output is the reward. implicit: log-likelihood, or with --reference"
-        " the log-ratio of a DPO policy. generative: a judge."
+        "Kind of model. classifier: its output is the reward. implicit: log-likelihood. generative: a judge."
     ),
-)
-@click.option("--reference", help="Folder or hub id of a policy's reference model (implicit).")
-@click.option(
-    "--beta", type=POSITIVE, default=0.1, show_default=True, help="Beta of the log-ratio (implicit)."
 )
 @click.option(
     "--verdict",

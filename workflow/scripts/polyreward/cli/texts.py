@@ -1,4 +1,4 @@
-"""Texts that we wrote: their catalogs, languages and cues."""
+"""Texts that we wrote: their catalogs and languages."""
 
 from pathlib import Path
 
@@ -88,65 +88,3 @@ def language(action: str, language: str, folder: str | None, configfile: tuple[s
         print("\n".join(map(str, update_folder(language, root / folder, scale, root))))
         return
     print("\n".join(check_languages(scale.with_language(language, folder, root), root)))
-
-
-@click.command()
-@click.argument("languages", nargs=-1, required=True)
-@DATA
-@click.option(
-    "--folder",
-    type=click.Path(path_type=Path),
-    help=(
-        "Folder of a language with its own texts. Give exactly one language. Templates that are not "
-        "completely translated do not count."
-    ),
-)
-@click.option(
-    "--benchmark",
-    default="mini-rewardbench",
-    show_default=True,
-    help="Benchmark whose sections count, in workflow/catalog/benchmarks.yaml.",
-)
-def cues(languages: tuple[str, ...], data: Path, folder: Path | None, benchmark: str) -> None:
-    """Print the accuracy (%) on eval/ of classifiers that see only the answers.
-
-    They are trained on pool/, and on the rest of each section. Far from 50, answers give away which one is
-    right. LANGUAGES are ISO 639-1 codes, such as en es it ko zh; the source language is en."""
-    import pandas as pd
-
-    from polyreward.core.yaml_files import read_yaml
-    from polyreward.prepare.cues import cue_table, worst_cues
-    from polyreward.translation.catalog import translated_templates
-
-    schema, benchmarks = (
-        read_yaml(ROOT / path)
-        for path in ("workflow/schemas/templates.schema.yaml", "workflow/catalog/benchmarks.yaml")
-    )
-    sections = {
-        subset: section
-        for section, subsets in benchmarks[benchmark]["sections"].items()
-        for subset in subsets
-    }
-    tables = []
-    for language in languages:
-        catalog = (
-            None
-            if language == "en"
-            else folder / "catalog.po"
-            if folder
-            else data / f"catalogs/{language}.po"
-        )
-        pool, rows = (
-            [{**row, "category": sections[row["subset"]]} for row in found]
-            for found in (
-                translated_templates(data / name, schema, catalog, language, part=folder is not None)
-                for name in ("pool", "eval")
-            )
-        )
-        tables.append(cue_table(pool, rows, language))
-    table = pd.concat(tables)
-    print(
-        f"Accuracy (%) of the classifier that is farthest from 50, of {len(table) // len(languages) // 4}, by"
-        " section and language:\n"
-    )
-    print(worst_cues(table)[list(languages)].to_markdown(floatfmt=".1f"))

@@ -201,7 +201,6 @@ def _score_columns(table: pd.DataFrame) -> list[str]:
 
 
 def _score_faults(table: pd.DataFrame, path: str | Path) -> Iterator[str]:
-    """Yield what is wrong with one file's scores."""
     missing = [name for name in (*IDENTITY, "id") if name not in table]
     scores = _score_columns(table)
     if missing or (len(table) and not scores):

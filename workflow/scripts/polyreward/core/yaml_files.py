@@ -87,7 +87,6 @@ def yaml_fault(error: Exception) -> str:
 
 
 def _depth(text: str | bytes) -> int:
-    """Return how deep lists and mappings are nested, at most DEEPEST + 1."""
     depth = deepest = 0
     for event in yaml.parse(text, Loader=Loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)

@@ -26,8 +26,6 @@ def accuracy_tables(
     """Return (accuracies over all pairs, accuracies of each subset), for each file the best model first.
 
     Args:
-        rows: {data: its rows}.
-        scores: by file and model.
         against: a model, for every other one's difference from it in percentage points, with its paired
             bootstrap interval and McNemar's exact p.
     """
@@ -50,7 +48,6 @@ def accuracy_tables(
 
 
 def _differences(data: str, rows: Sequence[dict], scores: Scores, against: str) -> list[dict]:
-    """Return each other model's difference from one, over all pairs, which weigh alike."""
     named = {"benchmark": data, "language": ""}
     tables = [table.assign(scorer=model, **named) for (name, model), table in scores.items() if name == data]
     subsets = list(dict.fromkeys(row["subset"] for row in rows))

@@ -140,7 +140,6 @@ class Server:
         return [found[number] for number in range(len(prompts))]
 
     def _completion(self, body: dict) -> tuple[str, bool]:
-        """Return one completion; raises PolyrewardError where there is none."""
         try:
             said = response_text(
                 lambda: self._client.completions.with_raw_response.create(**body), self.settings.timeout_s

@@ -36,7 +36,6 @@ def _end_with_input(child: subprocess.Popen, grace_s: float) -> None:
 
 
 def _signal_all(child: subprocess.Popen, number: int) -> None:
-    """Send a signal to the child's process group, which it leads."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, number)
 

@@ -33,7 +33,6 @@ def pack(results: Path, artifacts: Sequence[str], made: Iterable[Made], path: Pa
         results: the folder, relative to the project's.
         artifacts: all files of artifacts, relative to results.
         made: their provenance.chain.
-        path: the bundle.
 
     Returns:
         The SHA-256 of its manifest.
@@ -130,9 +129,7 @@ def rebuild(bundle: Path, root: Path, configfiles: Sequence[str], cores: str) ->
 
     Args:
         bundle: a folder that unpack made.
-        root: the project's folder.
         configfiles: as verify.scale_of has them.
-        cores: as Snakemake has it.
 
     Returns:
         In words what was made.

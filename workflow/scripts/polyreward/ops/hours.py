@@ -135,7 +135,6 @@ class Estimate:
         return Work(reads=2 * models * self.rows(benchmark) * length)
 
     def _translated(self, texts: float, length: float) -> "Work":
-        """Return the work of translating so many texts of so many tokens into one language."""
         named = self.settings.translation.engine
         name = named if isinstance(named, str) else next(iter(named.values()))
         engine = self.settings.translation.engines[name]
@@ -149,7 +148,6 @@ class Estimate:
         return Work(writes=_steps(replies, sampling.batch_size, sampling.max_new_tokens))
 
     def _judged(self, replies: float) -> "Work":
-        """Return the work of a judge that writes criteria."""
         judges = self.settings.think_as_locals
         at_once = judges.judge_token_budget / (QUESTION + judges.judge.max_new_tokens)
         return Work(replies * QUESTION, _steps(replies, at_once, judges.judge.max_new_tokens))
@@ -261,7 +259,6 @@ def _steps(replies: float, at_once: float, tokens: float) -> float:
 
 
 def _measured_length(tokenizer: Path, rows: Path) -> float:
-    """Return the mean tokens of the first conversations of a file of pairs."""
     read = Tokenizer.from_file(str(tokenizer))
     with rows.open(encoding="utf-8") as lines:
         texts = [json.loads(line) for line in islice(lines, SAMPLE)]

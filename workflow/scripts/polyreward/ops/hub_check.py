@@ -16,8 +16,6 @@ def check_hub(configfiles: Sequence[str], root: Path, with_data: bool) -> list[s
     """Return a line for each repository of a scale that can be used, by the hub's small files.
 
     Args:
-        configfiles: overlays on config.yaml.
-        root: the project's folder.
         with_data: also fetch the datasets and read their columns.
 
     Raises:

@@ -57,7 +57,6 @@ def run(main: Callable, snakemake=None) -> None:
 
 
 def _job_by_hand(main: Callable):
-    """Return Snakemake's object for the job that the command line names."""
     script = Path(main.__globals__["__file__"]).resolve()
     parser = argparse.ArgumentParser(
         description=main.__globals__["__doc__"],

@@ -67,7 +67,6 @@ def scoring_bytes(
     """Return what a model takes that scores or writes: throughout, and what its largest batch adds.
 
     Args:
-        parameters: of the model, with its head.
         tokens: at once, of all rows together.
         size: bytes of a number.
         cached: does it keep keys and values, as writing does?
@@ -91,8 +90,6 @@ def training_bytes(
     """Return what a training takes of each of its cards: throughout, and what its largest step adds.
 
     Args:
-        parameters: of the model.
-        settings: of the training.
         rows: that its forward pass has at once.
         half: does it compute in bfloat16? The weights that are trained are float32.
         shards: over how many cards weights, gradients and the optimizer's state are split.

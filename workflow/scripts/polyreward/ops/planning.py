@@ -84,9 +84,6 @@ def plan_text(
     """Return the whole plan in Markdown.
 
     Args:
-        targets: of Snakemake.
-        configfiles: overlays on config.yaml.
-        root: the project's folder.
         gpu_gib: memory of each GPU; None for the scale's devices.gpu_gib.
         times: results of the run whose times count; None for the scale's own.
         throughputs: what gpu-check wrote of the card.

@@ -33,8 +33,6 @@ def power_page(configfiles: Sequence[str], root: Path, results: Path | None = No
     """Return the page.
 
     Args:
-        configfiles: overlays on config.yaml, of the scale that was run.
-        root: the project's folder.
         results: the scale's results folder; by default the one that its settings name.
 
     Raises:

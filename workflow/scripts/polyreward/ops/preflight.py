@@ -89,7 +89,6 @@ def items_to_translate(scale: Scale, root: Path) -> dict[str, list[dict]]:
 
 
 def _in_source(item: dict, source: str) -> dict:
-    """Return a passage or an instruction as a row of one language."""
     if source in item:
         return {"id": item["id"], "text": item[source]}
     roles = [role for role in ("prompt", "reference") if role in item]
@@ -137,7 +136,6 @@ def _is_drawn(name: str, scale: Scale) -> bool:
 
 
 def _used(name: str, items: list[dict], scale: Scale) -> list[dict]:
-    """Return the items of a dataset that the scale draws."""
     settings, seed = scale.settings, scale.settings.seed
     if name == settings.alignment.instructions:
         return drawn(items, [], settings.alignment.max_instructions, seed, "instructions")

@@ -224,7 +224,6 @@ def failure(job: Job, after: float, executor: str | None = None) -> str:
     """Return which job failed, the reason by its log, and where that is.
 
     Args:
-        job: the job that failed.
         after: seconds.
         executor: the executor's words, such as a cluster's that the job ran out of memory.
     """

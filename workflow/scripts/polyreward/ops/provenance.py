@@ -38,7 +38,6 @@ def chain(root: Path, paths: Iterable[str]) -> list[Made]:
     """Return what made files and all that they were made of, each once, parents last.
 
     Args:
-        root: the project's folder.
         paths: relative to it, as the rules have them.
 
     Raises:

@@ -42,7 +42,6 @@ class ModelJob:
     kind: of WORK.
     models: of the wildcards; names in models.yaml or entries of reward models, loaded one after another.
     training: the section of its settings, where it trains.
-    known: models.yaml.
     gpu: does it compute on a GPU here?
     minutes: its limit on a cluster.
     tokens: that scoring or writing has at once.
@@ -153,7 +152,6 @@ class ModelJob:
             )
 
     def _instead(self, entry: dict, room: float) -> str:
-        """Return the settings with which a model would fit GPUs of so many bytes."""
         if self.training is None:
             for gpus in (2, 4, 8):
                 if sum(self.card_bytes({**entry, "gpus": gpus})) <= room:

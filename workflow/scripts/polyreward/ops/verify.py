@@ -28,7 +28,6 @@ def check_sums(results: Path, sums: Mapping[str, str]) -> str:
     """Check artifacts, scores, states and models against their checksums.
 
     Args:
-        results: the folder.
         sums: of the artifacts to check, as artifact_sums returns them.
 
     Returns:
@@ -126,9 +125,6 @@ def make_and_compare(
         root: the project's folder, in which overlays are.
         copy: as project_copy returns it.
         place: of results in the copy.
-        overlays: on config.yaml.
-        cores: as Snakemake has it.
-        options: more of Snakemake's.
 
     Raises:
         PolyrewardError: names each file that differs and where; the copy is kept.

@@ -56,8 +56,6 @@ def mock_snakemake(
     Args:
         script: absolute; in `workflow/scripts/` of the project whose Snakefile is read.
         rule: the rule's name; the script's own where it is None.
-        wildcards: the job's.
-        configfiles: overlays on config.yaml.
 
     Raises:
         PolyrewardError: the rule does not run this script, wildcards do not fit, or inputs are missing.
@@ -91,7 +89,6 @@ def mock_snakemake(
 
 @contextmanager
 def _snakefile(root: Path, configfiles: Sequence) -> Iterator[Callable]:
-    """Yield a function that reads a project's Snakefile by Snakemake's API."""
     from snakemake.api import SnakemakeApi
     from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
 
@@ -101,7 +98,6 @@ def _snakefile(root: Path, configfiles: Sequence) -> Iterator[Callable]:
 
 
 def _rule_of(rules, script: Path, name: str, wildcards: set[str]):
-    """Return the rule of a name, after checking that it runs the script and has these wildcards."""
     runs = {rule.name: rule for rule in rules if rule.script and _script_of(rule) == script}
     if name not in runs:
         raise PolyrewardError(

@@ -22,9 +22,7 @@ class PairFile:
     """The content of a file of pairs.
 
     Attributes:
-        layout: name of its layout.
         rows: its pairs, as from pair_layouts.
-        n_read: number of rows that were read.
         left_out: {reason: places of valid rows without a pair}.
         unused: columns that are not read.
     """

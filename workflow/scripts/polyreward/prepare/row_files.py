@@ -56,7 +56,6 @@ def file_rows(path: str | Path) -> Iterator[Row]:
 
 @contextmanager
 def _opened(path: Path, compression: str | None) -> Iterator[io.BufferedIOBase]:
-    """Open a file's decompressed bytes."""
     import fsspec  # a tenth of a second
 
     if compression == "zip" and len(names := zipfile.ZipFile(path).namelist()) != 1:
@@ -107,7 +106,6 @@ def _json_row(text: bytes) -> dict | str:
 
 
 def _json_table(path: Path, raw: bytes) -> Iterator[Row]:
-    """Yield the rows of a file with one JSON value."""
     if not raw.strip():
         return
     try:

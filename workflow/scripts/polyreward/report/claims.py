@@ -52,9 +52,6 @@ def verdict_of(word: str) -> Shown:
 def shown_claims(path: Path, command: str) -> list[Shown]:
     """Return a table's claims in order; numbers of one unit share an axis. `more` is the rest of a row.
 
-    Args:
-        command: makes the table.
-
     Raises:
         PolyrewardError: other code wrote the table.
     """

@@ -22,9 +22,6 @@ def write_page(results: Results, out: Path, root: Path) -> list:
 
     The same folder gives the same bytes.
 
-    Args:
-        root: the checkout.
-
     Raises:
         PolyrewardError: there is no artifact, or a file is damaged.
     """

@@ -62,7 +62,6 @@ def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Result
 
     Args:
         configfiles: overlays on config.yaml; if none, those whose `results` the folder's path ends with.
-        root: the checkout.
 
     Raises:
         PolyrewardError: the folder or an overlay does not exist, or no scale has such a folder.

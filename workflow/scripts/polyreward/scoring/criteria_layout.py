@@ -90,7 +90,6 @@ def read_reply(text: str, ended: bool, criteria_wanted: bool = True) -> Reply:
 
 
 def _plain(text: str) -> str:
-    """Return a text with letters and colons of full width made plain."""
     return unicodedata.normalize("NFKC", text)
 
 

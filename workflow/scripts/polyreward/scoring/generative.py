@@ -75,13 +75,11 @@ class Judge:
     verdict: "labels", the mean over the N replies of the log-probability (nats) of an answer's label,
     normalised over the labels; or "text", the share of the replies that name it. A reply without a verdict
     counts for all answers alike. template: a question with {prompt}, the answers ({answers}, between tags, or
-    {lettered}, "A. " before each) and perhaps {labels}. pattern: a regular expression whose one group is the
-    label, in its last match."""
+    {lettered}, "A. " before each) and perhaps {labels}."""
 
     backend: Backend
     verdict: str
     template: str
-    pattern: str
 
     @property
     def exact(self) -> bool:
@@ -124,7 +122,7 @@ class Judge:
         them."""
         if self.verdict == "labels":
             return None if np.isnan(reply).any() else log_softmax(reply[:size])
-        named = named_label(reply, self.pattern, LABELS[:size])
+        named = named_label(reply, LABELS[:size])
         return named and np.array([float(label == named) for label in LABELS[:size]])
 
     def _means(self, verdicts: Sequence[np.ndarray | None]) -> np.ndarray:
@@ -151,16 +149,16 @@ def check_unread(unread: Sequence, total: int, verdict: str, label: str) -> None
     elif unread:
         raise PolyrewardError(
             f"{label}: no reply of {total} has a verdict; one ends with {unread[0][-300:]!r}; raise"
-            " max_new_tokens if replies are cut short, fix the template or the pattern if they have another"
-            " form, or set verdict: labels"
+            " max_new_tokens if replies are cut short, fix the template if they have another form, or set"
+            " verdict: labels"
         )
 
 
-def judge(backend: Backend, verdict: str, template: str, pattern: str) -> Judge:
+def judge(backend: Backend, verdict: str, template: str) -> Judge:
     """Return a judge. template: may leave it to FORMS to say how to reply to its question, where it has
     {form}.
 
-    Raises PolyrewardError where the template leaves something out or the pattern finds no label."""
+    Raises PolyrewardError where the template leaves something out."""
     missing = [
         names
         for names in (("{prompt}",), ("{answers}", "{lettered}"))
@@ -169,17 +167,7 @@ def judge(backend: Backend, verdict: str, template: str, pattern: str) -> Judge:
     if missing:
         named = " and ".join(" or ".join(names) for names in missing)
         raise PolyrewardError(f"judge template: it lacks {named}. Add it")
-    try:
-        groups = re.compile(pattern).groups
-    except re.error as error:
-        raise PolyrewardError(
-            f"judge pattern `{pattern}`: not a regular expression ({error}); fix it"
-        ) from error
-    if groups != 1:
-        raise PolyrewardError(
-            f"judge pattern `{pattern}`: has {groups} groups; put one around the label, none elsewhere"
-        )
-    return Judge(backend, verdict, template.replace("{form}", FORMS[verdict]), pattern)
+    return Judge(backend, verdict, template.replace("{form}", FORMS[verdict]))
 
 
 def rotated_requests(template: str, conversations: Conversations) -> list[str]:
@@ -206,12 +194,12 @@ def rotated_requests(template: str, conversations: Conversations) -> list[str]:
     return requests
 
 
-def named_label(reply: str, pattern: str, labels: str) -> str | None:
-    """Return the label that a reply names: the pattern's last match, else a last line that holds little but
+def named_label(reply: str, labels: str) -> str | None:
+    """Return the label that a reply names: the last match of VERDICT, else a last line that holds little but
     the label.
 
     None where there is neither, or where it is none of `labels`."""
-    found = re.findall(pattern, reply) or BARE.findall(reply.rstrip().rpartition("\n")[2])
+    found = re.findall(VERDICT, reply) or BARE.findall(reply.rstrip().rpartition("\n")[2])
     return found[-1].upper() if found and found[-1].upper() in list(labels) else None
 
 

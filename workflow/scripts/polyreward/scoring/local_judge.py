@@ -15,7 +15,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress
 from polyreward.models.batches import left_padded, padded, token_budget_batches
 from polyreward.models.generation import declared_ends
-from polyreward.scoring.generative import VERDICT, Judge, asked_as, judge
+from polyreward.scoring.generative import Judge, asked_as, judge
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.loglik import CausalLM, token_logprobs
 from polyreward.scoring.pair_question import PairJudge, asked_in_pairs
@@ -84,11 +84,9 @@ class LocalJudge:
                 report(len(batch))
 
 
-def local_judge(
-    lm: CausalLM, verdict: str, max_new_tokens: int, template: str, pattern: str = VERDICT
-) -> Judge:
+def local_judge(lm: CausalLM, verdict: str, max_new_tokens: int, template: str) -> Judge:
     """Return a judge that is run here; arguments as in Judge, judge and LocalJudge, errors as in judge."""
-    return judge(LocalJudge(lm, max_new_tokens), verdict, template, pattern)
+    return judge(LocalJudge(lm, max_new_tokens), verdict, template)
 
 
 def beginning_alike(sequences: Sequence[list[int]], longest: float) -> list[list[int]]:

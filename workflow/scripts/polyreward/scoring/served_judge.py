@@ -13,7 +13,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.models.generation import Writing, declared_ends, generation_config
 from polyreward.models.precision import dtype_of
 from polyreward.models.serving import Server
-from polyreward.scoring.generative import VERDICT, Judge, asked_as, judge
+from polyreward.scoring.generative import Judge, asked_as, judge
 from polyreward.scoring.local_judge import cut_requests, kept_ids
 from polyreward.scoring.pair_question import PairJudge, asked_in_pairs
 from polyreward.settings.model import Serve
@@ -60,14 +60,12 @@ def served_judge(
     verdict: str,
     max_new_tokens: int,
     template: str,
-    pattern: str = VERDICT,
     gpus: int = 1,
 ) -> Judge:
     """Start a server for a judge's folder and return the judge.
 
-    gpus: for its command. dtype: as precision.dtype_of has
-    it. The others: as in ServedJudge, Judge and judge. Errors as in Server and judge, and where the tokenizer
-    has no chat template."""
+    gpus: for its command. dtype: as precision.dtype_of has it. The others: as in ServedJudge, Judge and
+    judge. Errors as in Server and judge, and where the tokenizer has no chat template."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
     if tokenizer.chat_template is None:
         raise PolyrewardError(f"{folder}: its tokenizer has no chat template; save one with it")
@@ -76,7 +74,7 @@ def served_judge(
     dtype = dtype_of(dtype)
     server = Server(serve, folder, dtype, gpus)
     backend = ServedJudge(server, tokenizer, Writing(max_new_tokens, ends), max_length, dtype == "float32")
-    return judge(backend, verdict, template, pattern)
+    return judge(backend, verdict, template)
 
 
 def load_judge(entry: dict, scoring: dict, cache) -> Judge | PairJudge:

@@ -17,7 +17,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_text
 from polyreward.core.logs import announce
 from polyreward.models.asking import RequestFailure, all_asked, beginning, response_text
-from polyreward.scoring.generative import VERDICT, Judge, asked_as, judge
+from polyreward.scoring.generative import Judge, asked_as, judge
 from polyreward.scoring.pair_question import PairJudge, asked_in_pairs
 
 TOP = 20  # tokens whose log-probability is asked for; servers allow no more
@@ -151,7 +151,6 @@ class ServerJudge:
             announce(f"{job}: {len(unusable)} of {total} replies cannot be used and count as no verdict")
 
     def _fetched(self, client: openai.OpenAI, body: dict, read: Callable[[dict], object]) -> object:
-        """Ask for a reply, return what `read` makes of it, and put it in the cache."""
         text = self._answered(client, body)
         try:
             reply = json.loads(text)
@@ -176,7 +175,6 @@ class ServerJudge:
             )
 
     def _answered(self, client: openai.OpenAI, body: dict) -> str:
-        """Return the text of a successful response."""
         request = {"model": body["model"], "messages": body["messages"], **body["parameters"]}
         where, key = f"judge server {self.url}", self.api_key_variable
         try:
@@ -237,7 +235,6 @@ def server_judge(
     max_new_tokens: int,
     template: str,
     cache: str | Path,
-    pattern: str = VERDICT,
     **server,
 ) -> Judge:
     """Return a judge on a server; arguments as in `judge` and ServerJudge. No connection is made yet.
@@ -250,7 +247,7 @@ def server_judge(
             " #fragment; put a key in an environment variable and name that as api_key_variable"
         )
     backend = ServerJudge(url.rstrip("/"), model, max_new_tokens, cache=Path(cache), **server)
-    return judge(backend, verdict, template, pattern)
+    return judge(backend, verdict, template)
 
 
 def label_row(reply: dict, labels: Sequence[str]) -> np.ndarray:

@@ -121,9 +121,7 @@ def fitting(
     """Return the examples of at most max_length tokens.
 
     Args:
-        examples: in their order.
         length: an example's tokens.
-        max_length: tokens.
         together: so many neighbours are kept or left out as one.
     """
     groups = [examples[start : start + together] for start in range(0, len(examples), together)]

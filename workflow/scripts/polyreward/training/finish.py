@@ -31,13 +31,9 @@ def finish_training(
     All processes that train together call it; the main one saves.
 
     Args:
-        trainer: of TRL.
-        tokenizer: saved with the model.
         new_model: makes the model that training starts with, in fp32 and without adapters.
         record: what training.json holds, from what the trainer logged.
         checkpoints: the folder of all this job's checkpoints.
-        out_folder: the model's.
-        label: the training's name in messages.
     """
     stop_on_non_finite(trainer, label)
     train_on(trainer, label)

@@ -166,7 +166,6 @@ def counting_ties(
 
     Args:
         functions: the rewards, as TRL calls them.
-        weights: of each.
         generations: replies to a prompt.
     """
     found: list[list[float]] = []

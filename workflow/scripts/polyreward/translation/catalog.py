@@ -166,7 +166,6 @@ def translated_rows(
 
 
 def _keys(row: dict) -> Iterator[str]:
-    """Yield a row's texts as in the catalog."""
     fields = row["messages"].values() if "messages" in row else (row[role] for role in roles_of(row))
     return (text for field in fields for text in contents(field))
 

@@ -60,7 +60,6 @@ def lm_rows(
     part that still fails stays in English. Code blocks are never sent.
 
     Args:
-        translate: as for `translated_texts`.
         unit: of UNITS, the size of what is sent.
         code: subsets whose answers are code without fences, which stay as they are.
     """
@@ -154,7 +153,6 @@ def _pieces(text: str, unit: str) -> list[tuple[str, bool]]:
 
 
 def _prose(split: Iterable[list[tuple[str, bool]]]) -> list[str]:
-    """Return the distinct, stripped pieces of prose."""
     return list(dict.fromkeys(piece.strip() for pieces in split for piece, is_prose in pieces if is_prose))
 
 

@@ -225,7 +225,6 @@ def _reward_models(settings: Settings, known: Known) -> Iterator[Problem]:
 
 
 def _judge_problems(key: Key, name: str, entry: dict, questions: dict, is_pinned: bool) -> Iterator[Problem]:
-    """Yield a problem where a judge's question is unknown, its reply cannot be read, or its name moves."""
     verdict, asked = entry.get("verdict", "labels"), entry.get("question")
     question = questions.get(asked)
     model = entry.get("server", {}).get("model", "")
@@ -244,7 +243,7 @@ def _judge_problems(key: Key, name: str, entry: dict, questions: dict, is_pinned
 
 
 def source_problems(key: Key, entry: Any, settings: Settings, known: Known) -> Iterator[Problem]:
-    """Yield what is wrong with where an entry, or its reference, comes from."""
+    """Yield what is wrong with where an entry comes from."""
     if not isinstance(entry, Source):
         return
     if entry.model is not None:
@@ -261,11 +260,9 @@ def source_problems(key: Key, entry: Any, settings: Settings, known: Known) -> I
     if entry.path is not None and not (Path(entry.path) / "config.json").is_file():
         text = f"`{entry.path}` is no model folder (no config.json in it); correct the path"
         yield Problem((*key, "path"), text)
-    yield from source_problems((*key, "reference"), getattr(entry, "reference", None), settings, known)
 
 
 def _sections(settings: Settings, known: Known) -> Iterator[Problem]:
-    """Yield what does not fit within one section."""
     model, carb, serve = settings.reward_model, settings.carb, settings.devices.serve
     words = " ".join(serve.command) if serve else "{model} {port}"
     wrong = {

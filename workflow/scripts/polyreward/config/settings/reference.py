@@ -49,7 +49,6 @@ def reference() -> dict[Path, str]:
 
 
 def _without_titles(schema: Any) -> Any:
-    """Return a schema without the titles that only repeat a key."""
     if isinstance(schema, dict):
         return {
             key: _without_titles(one)
@@ -83,13 +82,11 @@ def _by_name(field: dict) -> dict:
 
 
 def _sections(field: dict) -> list[str]:
-    """Return the definitions that a field is one of."""
     found = [field, *field.get("anyOf", []), *field.get("oneOf", [])]
     return [one["$ref"].rsplit("/", 1)[-1] for one in found if "$ref" in one]
 
 
 def _takes(field: dict) -> str:
-    """Return in words what a field takes."""
     if "enum" in field or "const" in field:
         return ", ".join(field.get("enum", [field.get("const")]))
     for several in ("anyOf", "oneOf"):
