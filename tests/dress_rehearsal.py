@@ -5,7 +5,7 @@ from the hub.
     python tests/dress_rehearsal.py --scale gpu --cores 2 --folder /tmp/rehearsal results/gpu/table1.csv
 
 A hub, the judges' servers and vLLM's stub run locally. Overlays of rehearsal/ only reduce counts and leave out
-what needs a GPU (docs/reference/miniatures.md). What fails here would fail there too; the numbers mean nothing."""
+what needs a GPU (docs/limitations.md). What fails here would fail there too; the numbers mean nothing."""
 
 import argparse
 import json

@@ -65,24 +65,6 @@ def test_no_file_follows_the_logger_which_snakemake_would_take_for_another_logge
     assert re.findall(r"--logger polyreward (?!-)\S+", text(document)) == []
 
 
-def test_each_test_that_holds_an_input_is_one():
-    there = {
-        name
-        for path in (ROOT / "tests").rglob("test_*.py")
-        for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
-    }
-    assert set(re.findall(r"`(test_\w+)`", text("docs/reference/inputs.md"))) - there == set()
-
-
-def test_each_test_of_a_miniature_is_one():
-    tests = "".join(
-        path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests/unit").rglob("test_*.py"))
-    )
-    named = re.findall(r"`([a-z0-9_]+)_\.\.\.`", text("docs/reference/miniatures.md"))
-    assert len(named) > 15
-    assert [name for name in named if f"def test_{name}_" not in tests] == []
-
-
 def test_the_citation_and_the_workflows_are_yaml():
     cited = yaml.safe_load(text("CITATION.cff"))
     assert cited["cff-version"] == "1.2.0" and len(cited["references"]) == 2

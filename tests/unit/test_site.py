@@ -56,7 +56,7 @@ def test_the_home_page_is_the_readme_with_links_that_work(pages):
 
 def test_marks_of_filled_numbers_are_not_on_the_pages_and_their_text_is(pages):
     assert [name for name, page in pages.items() if "<!-- value" in page or "<!-- end" in page] == []
-    assert "Averages whose whole interval is above 50%" in pages["results/transfer.html"]
+    assert "Averages in Table 1 above chance (50%)" in pages["results/transfer.html"]
 
 
 def test_each_artifact_is_on_the_page_with_its_command_and_its_rules(pages):

@@ -267,7 +267,7 @@ def test_each_file_of_tests_that_a_page_names_is_there():
     named = {
         path
         for page in PAGES
-        for path in re.findall(r"pytest (tests/[\w/.]+)", page.read_text(encoding="utf-8"))
+        for path in re.findall(r"(?:pytest |`)(tests/[\w/.]+)", page.read_text(encoding="utf-8"))
     }
     assert len(named) > 10
     assert [path for path in named if not (ROOT / path).exists()] == []

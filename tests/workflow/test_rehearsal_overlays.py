@@ -1,4 +1,4 @@
-"""The dress rehearsal's overlays only make scales smaller: numbers, lists, and what docs/reference/miniatures.md says
+"""The dress rehearsal's overlays only make scales smaller: numbers, lists, and what
 needs a GPU."""
 
 import pytest
