@@ -14,7 +14,6 @@ from tiny_models import ROOT, ROWS
 
 from polyreward import cli
 from polyreward.cli import pages
-from polyreward.cli.shared import FIRST_PROBLEMS
 from polyreward.ops.environments import STAGES
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.pairs import score_rows
@@ -275,10 +274,7 @@ def test_catalog_works_on_the_checkout_at_hand_and_says_what_it_wrote(data, tmp_
     said = capsys.readouterr()
     assert path.is_file() and not own.exists()
     assert f"{path}: written" in said.out
-    shown = [line for line in said.err.splitlines() if line.startswith("  - ")]
-    assert len(shown) == FIRST_PROBLEMS
-    assert re.search(r"and \d{3,} more; --all lists them", said.err)
-    assert cli.main(["catalog", "check", "pt", "--all"]) == 1
+    assert cli.main(["catalog", "check", "pt"]) == 1
     assert len(capsys.readouterr().err.splitlines()) > 500
 
 

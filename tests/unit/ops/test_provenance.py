@@ -1,7 +1,6 @@
 """What made a file is read from the records of a real run of Snakemake, in a project of three rules."""
 
 import hashlib
-import json
 
 import pytest
 from small_project import JOB, run_small_project
@@ -44,7 +43,7 @@ def test_a_job_has_its_code_log_and_seconds(made):
     assert (model.script, model.code, model.log) == (None,) * 3
 
 
-def test_the_command_prints_the_chain_as_text_and_as_json(made, monkeypatch, capsys):
+def test_the_command_prints_the_chain_as_text(made, monkeypatch, capsys):
     monkeypatch.chdir(made)
     assert main(["provenance", "results/table.csv"]) == 0
     text = capsys.readouterr().out
@@ -52,10 +51,8 @@ def test_the_command_prints_the_chain_as_text_and_as_json(made, monkeypatch, cap
     assert text.startswith(f"{begin} (workflow/scripts/copy.py)")
     assert "CHANGED" not in text
     assert text.endswith(f"sha256 {sha256(made / 'requirements.lock')}\n")
-    assert main(["provenance", str(made / "results/table.csv"), "--json"]) == 0
-    raw = json.loads(capsys.readouterr().out)[-1]
-    assert (raw["path"], raw["sha256"]) == ("raw/a.txt", sha256(made / "raw/a.txt"))
-    assert (raw["rule"], raw["parents"], raw["changes"]) == (None, [], [])
+    assert main(["provenance", str(made / "results/table.csv")]) == 0
+    assert capsys.readouterr().out == text
 
 
 @pytest.mark.parametrize(

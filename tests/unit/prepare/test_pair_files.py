@@ -184,7 +184,7 @@ def test_a_limit_reads_the_first_rows_and_checks_no_other(tmp_path, kind):
         read_pairs(path)
 
 
-VOTE = {"context": "a", "response1": "4", "response2": "5"}
+VOTE = {"prompt": "a", "response_1": "4", "response_2": "5"}
 
 
 def answer(**more):
@@ -207,12 +207,14 @@ WRONG = {
     "a name nobody sees": ([{**PAIR, "subset": "a\u202eb"}], "invisible characters"),
     "an answer that is a number": ([{**PAIR, "chosen": 4}], "`chosen` is 4, not a text"),
     "a message that is none": ([{**PAIR, "chosen": [*ASKED, 3]}], "`chosen`: message 2 is 3; write {role, content}"),
-    "a strength that is none": ([{**VOTE, "overall_preference": float("nan")}], "`overall_preference` is NaN; give a number"),
-    "a strength that is yes": ([{**VOTE, "overall_preference": True}], "`overall_preference` is true; give a number"),
+    "a strength that is none": ([{**VOTE, "preference_strength": float("nan")}], "`preference_strength` is NaN; give a number"),
+    "a strength that is yes": ([{**VOTE, "preference_strength": True}], "`preference_strength` is true; give a number"),
+    "half a vote": ([{"prompt": ["a"], "response_a": ["4"], "response_b": ["5"], "winner_model_a": 0.5, "winner_model_b": 0.2}], "are not 0 or 1"),
+    "two winners": ([{"prompt": ["a"], "response_a": ["4"], "response_b": ["5"], "winner_model_a": 1, "winner_model_b": 1}], "at most one of them 1"),
     "the same answer": ([{**PAIR, "rejected": "4"}], "identical"),
     "an id twice": ([{"id": 1, **PAIR}, {"id": "1", **PAIR}], "id `1` is also in line 1"),
-    "a vote that is none": ([{"question": "a", "response_A": "4", "response_B": "5", "label": "A"}], "`label` is `A`; use one of A>B, B>A"),
-    "no number": ([{**VOTE, "overall_preference": "x"}], "give a number"),
+    "a vote that is none": ([{"input": "a", "output_1": "4", "output_2": "5", "label": "3"}], "`label` is `3`; use one of 1, 2"),
+    "no number": ([{"prompt": "a", "response_1": "4", "response_2": "5", "preference_strength": "x"}], "give a number"),
 }  # fmt: skip
 
 
@@ -294,21 +296,26 @@ def test_a_folder_that_datasets_did_not_save_and_one_of_several_splits_are_refus
 
 
 def test_a_benchmark_of_the_user_s_own_is_read_in_the_layout_that_its_setting_names(tmp_path, capsys):
-    vote = {"question": "q", "response_A": "4", "response_B": "5", "label": "B>A"}
-    row = {"prompt": "a", "chosen": "x", "rejected": "y", **vote}
+    row = {
+        "prompt": "a",
+        "chosen": "x",
+        "rejected": "y",
+        "input": "q",
+        "output_1": "4",
+        "output_2": "5",
+        "label": 2,
+    }
     path = write(tmp_path, [row], ".jsonl")
     job = SimpleNamespace(input=[path], output=[tmp_path / "out"], params=SimpleNamespace(layout=None))
     with pytest.raises(
-        PolyrewardError, match="fit the layouts judgebench, pairs; name one of them with --layout"
+        PolyrewardError, match="fit the layouts llmbar, pairs; name one of them with --layout"
     ):
         script("translate/own_benchmark").main(job)
-    job.params.layout = "judgebench"
+    job.params.layout = "llmbar"
     script("translate/own_benchmark").main(job)
     (found,) = read_jsonl(tmp_path / "out")
     assert (found["chosen"], found["rejected"]) == ("5", "4")
-    assert (
-        "1 rows, layout judgebench, 1 pairs\n  not used: prompt, chosen, rejected" in capsys.readouterr().err
-    )
+    assert "1 rows, layout llmbar, 1 pairs\n  not used: prompt, chosen, rejected" in capsys.readouterr().err
 
 
 def test_the_example_of_the_documents_is_read():

@@ -21,9 +21,10 @@ def said(text):
 
 ASKED = [user("2 + 2?")]
 TURNS = [*ASKED, said("4"), user("and 3?")]
+HUMAN = {"from": "human", "value": "2 + 2?"}
 PAIR = {"prompt": "2 + 2?", "chosen": "4", "rejected": "5"}
 TALK = {**PAIR, "prompt": ASKED}
-VOTE = {"context": ASKED, "response1": "5", "response2": "4"}
+VOTE = {"prompt": "2 + 2?", "response_1": "5", "response_2": "4"}
 # (layout, how people name it, rows as they have them, what each pair is read as)
 READ = [
     ("pairs", "TRL, standard", [PAIR], [PAIR]),
@@ -43,9 +44,22 @@ READ = [
     ("hh-rlhf", "hh-rlhf", [{"chosen": "\n\nHuman: 2 + 2?\n\nAssistant: 4\n\nHuman: and 3?\n\nAssistant: 6",
                              "rejected": "\n\nHuman: 2 + 2?\n\nAssistant: 4\n\nHuman: and 3?\n\nAssistant: 8"}],
      [{"prompt": TURNS, "chosen": "6", "rejected": "8"}]),
+    ("helpsteer2-preference", "HelpSteer 2, preferences", [{**VOTE, "preference_strength": 2}], [PAIR]),
+    ("helpsteer2-preference", "the first is better", [{**VOTE, "preference_strength": -1}],
+     [{**PAIR, "chosen": "5", "rejected": "4"}]),
+    ("helpsteer2-preference", "several turns",
+     [{**VOTE, "prompt": "2 + 2?\n\n<extra_id_1>Assistant\n4\n\n<extra_id_1>User\nand 3?", "preference_strength": 3}],
+     [{**PAIR, "prompt": TURNS}]),
+    ("helpsteer2", "HelpSteer 2, ratings",
+     [{"prompt": "2 + 2?", "response": "5", "helpfulness": 1}, {"prompt": "2 + 2?", "response": "4", "helpfulness": 4}], [PAIR]),
     ("helpsteer3", "HelpSteer 3", [{"domain": "stem", "language": "english", "context": ASKED, "response1": "4",
                                     "response2": "5", "overall_preference": -2}], [{**TALK, "subset": "stem"}]),
-    ("helpsteer3", "the second is better", [{**VOTE, "overall_preference": 1}], [TALK]),
+    ("arena", "LMSYS, conversations",
+     [{"question_id": "q", "model_a": "x", "model_b": "y", "winner": "model_b", "language": "English",
+       "conversation_a": [*ASKED, said("5")], "conversation_b": [*ASKED, said("4")]}], [{**TALK, "id": "q", "subset": "English"}]),
+    ("arena-55k", "LMSYS, votes",
+     [{"id": 1, "prompt": '["2 + 2?"]', "response_a": '["4"]', "response_b": '["5"]', "winner_model_a": 1,
+       "winner_model_b": 0, "winner_tie": 0}], [{**PAIR, "id": "1"}]),
     ("rm-bench", "RM-Bench",
      [{"id": "r", "prompt": "2 + 2?", "chosen": ["4", "four", "**4**"], "rejected": ["5", "five", "**5**"], "domain": "math"}],
      [{"id": f"r-{one}{other}", "template": "r", "subset": "math", "chosen": chosen, "rejected": rejected,
@@ -54,12 +68,21 @@ READ = [
     ("judgebench", "JudgeBench",
      [{"pair_id": "j", "source": "mmlu-pro", "question": "2 + 2?", "response_A": "5", "response_B": "4", "label": "B>A"}],
      [{**PAIR, "id": "j", "subset": "mmlu-pro"}]),
+    ("llmbar", "LLMBar", [{"input": "2 + 2?", "output_1": "4", "output_2": "5", "label": 1}], [PAIR]),
     ("rmb-pairwise", "RMB, pairs",
      [{"pairwise_uid": "p", "category_path": "chat", "conversation_input": ASKED, "chosen": {"answer": "4"}, "reject": {"answer": "5"}}],
      [{**TALK, "id": "p", "subset": "chat"}]),
     ("rmb-best-of-n", "RMB, best of n",
      [{"bon_uid": "b", "category_path": "chat", "conversation_input": ASKED, "bon_best": {"answer": "4"},
        "loser_list": [{"answer": "5"}, {"answer": "6"}]}], [{**TALK, "id": "b", "rejected": ["5", "6"]}]),
+    ("sharegpt", "ShareGPT preference",
+     [{"conversations": [HUMAN], "chosen": {"from": "gpt", "value": "4"}, "rejected": {"from": "gpt", "value": "5"}}], [TALK]),
+    ("alpaca", "Alpaca preference", [{"instruction": "Add.", "input": "2 + 2", "chosen": "4", "rejected": "5"}],
+     [{**PAIR, "prompt": "Add.\n2 + 2"}]),
+    ("alpaca", "Alpaca with a history",
+     [{"instruction": "and 3?", "input": "", "chosen": "6", "rejected": "8", "history": [["2 + 2?", "4"]]}],
+     [{"prompt": TURNS, "chosen": "6", "rejected": "8"}]),
+    ("alpaca-output", "Alpaca, both in output", [{"instruction": "2 + 2?", "input": "", "output": ["4", "5"]}], [PAIR]),
 ]  # fmt: skip
 
 
@@ -91,11 +114,15 @@ def test_every_layout_has_a_row_here_and_in_the_documents():
 
 # (a row in which no answer is the better one, why it is left out)
 NO_PAIR = [
-    ({**VOTE, "overall_preference": 0}, "ties"),
+    ({**VOTE, "preference_strength": 0}, "ties"),
+    ({"id": 1, "prompt": '["a"]', "response_a": '["4"]', "response_b": '["5"]', "winner_model_a": 0, "winner_model_b": 0}, "ties"),
     ({"prompt": "2 + 2?", "chosen": ["4", "four"], "rejected": ["5"]}, "several right answers"),
+    ({"id": 1, "prompt": '["a", "b"]', "response_a": '["4"]', "response_b": '["5"]', "winner_model_a": 1, "winner_model_b": 0},
+     "several turns"),
     ({"chosen": "\n\nHuman: a\n\nAssistant: 4", "rejected": "\n\nHuman: b\n\nAssistant: 5"}, "differ before their last turn"),
     ({"prompt": "a", "prompt_id": 1, "chosen": "4", "rejected": "5", "score_chosen": 3.0, "score_rejected": 3.0}, "equal scores"),
     ({"prompt": "a", "prompt_id": 1, "chosen": "4", "rejected": "5", "score_chosen": 3.0, "score_rejected": 4.0}, "the higher score"),
+    ({"prompt": "a", "response": "4", "helpfulness": 2}, "exactly two rated responses"),
 ]  # fmt: skip
 
 
@@ -106,7 +133,7 @@ def test_a_row_without_a_better_answer_is_left_out_and_counted(tmp_path, row, re
 
 
 def test_a_summary_names_what_was_left_out_and_not_used(tmp_path):
-    rows = [{**VOTE, "overall_preference": number % 3, "extra": 1} for number in range(45)]
+    rows = [{**VOTE, "preference_strength": number % 3, "extra": 1} for number in range(45)]
     found = read_pair_file(written(tmp_path, rows))
     assert (found.n_read, len(found.rows)) == (45, 30)
     assert "15 left out: ties (line 1, line 4," in found.summary() and found.summary().count("line") == 10

@@ -8,8 +8,8 @@ from support import ROOT
 
 from polyreward.config.scale import read_scale
 from polyreward.core.draws import drawn
-from polyreward.sources.templates import data_files, read_templates, subsets_of
-from polyreward.translation.catalog import translated_templates
+from polyreward.sources.templates import data_files, expanded, read_templates, subsets_of
+from polyreward.translation.catalog import translated_rows
 from polyreward.translation.invariants import FENCE
 
 CATALOG = ROOT / "resources/languages/fr/catalog.po"
@@ -26,7 +26,8 @@ def name(request):
 
 @pytest.fixture(scope="module")
 def rows(name):
-    return translated_templates(ROOT / "resources/mini" / name, SCHEMA, CATALOG, "fr", part=True)
+    items = read_templates(data_files(ROOT / "resources/mini" / name), SCHEMA)
+    return translated_rows(expanded(items, name), CATALOG, "fr", part=True)
 
 
 def test_the_templates_that_are_drawn_first_are_there(name, rows):

@@ -18,12 +18,13 @@ from polyreward.prepare.pair_files import read_pairs
 from polyreward.sources.slots import filled
 from polyreward.sources.templates import (
     data_files,
+    expanded,
     read_templates,
     resolved_slots,
     subsets_of,
     template_texts,
 )
-from polyreward.translation.catalog import read_translations, texts_of_templates, translated_templates
+from polyreward.translation.catalog import read_translations, texts_of_templates, translated_rows
 from polyreward.translation.invariants import code_blocks
 
 DATA = ROOT / "resources/mini"
@@ -97,8 +98,9 @@ def translations(language):
 @functools.cache
 def rows(name, language):
     """Return all rows of a set in a language, as the pipeline translates and prepares them."""
-    catalog = None if language == "en" else DATA / f"catalogs/{language}.po"
-    found = translated_templates(DATA / name, SCHEMA, catalog, language)
+    found = expanded(read_templates(data_files(DATA / name), SCHEMA), name)
+    if language != "en":
+        found = translated_rows(found, DATA / f"catalogs/{language}.po", language)
     return [{**row, "category": CATEGORY[row["subset"]]} for row in found]
 
 

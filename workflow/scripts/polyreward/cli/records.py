@@ -62,21 +62,14 @@ def unavailable(results: Path) -> None:
 
 @click.command(short_help="Print every file behind a table or figure, back to raw data.")
 @click.argument("artifact", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with whole hashes.")
-def provenance(artifact: Path, as_json: bool) -> None:
+def provenance(artifact: Path) -> None:
     """Print every file behind ARTIFACT, such as results/table1.csv, back to raw data.
 
     For each file: its sha256, the rule, code, seconds, log and inputs of its job, and what has changed since.
     Run it in the project's folder."""
-    import dataclasses
-    import json
-
     from polyreward.ops.provenance import chain, chain_text
 
-    root = Path.cwd()
-    found = chain(root, [_in_project(artifact).as_posix()])
-    as_rows = [dataclasses.asdict(one) for one in found]
-    print(json.dumps(as_rows, indent=1) if as_json else chain_text(found, root))
+    print(chain_text(chain(Path.cwd(), [_in_project(artifact).as_posix()]), Path.cwd()))
 
 
 @click.command(short_help="Pack tables, figures, scores, analysis and provenance into one file.")

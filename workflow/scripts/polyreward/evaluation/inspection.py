@@ -21,13 +21,11 @@ class Rendered:
         refused: the template's own words, by id of the row.
         cut: ids of rows with a conversation longer than max_length.
         same: ids of rows in which chosen has the same tokens as a rejected answer.
-        tokens: length of each chosen conversation, in tokens, before it is cut.
     """
 
     refused: dict[str, str]
     cut: list[str]
     same: list[str]
-    tokens: list[int]
 
     def lines(self, model: str, max_length: int) -> list[str]:
         """Return a line for each kind of row that is not scored as it stands in the file."""
@@ -53,7 +51,7 @@ class Rendered:
 
 def render(tokenizer, rows: Sequence[dict], max_length: int) -> Rendered:
     """Tokenise pairs as scoring does, and note what the chat template refuses, cuts, or makes the same."""
-    refused, cut, same, tokens = {}, [], [], []
+    refused, cut, same = {}, [], []
     for row in rows:
         rejected = [row["rejected"]] if isinstance(row["rejected"], str) else row["rejected"]
         try:
@@ -65,12 +63,11 @@ def render(tokenizer, rows: Sequence[dict], max_length: int) -> Rendered:
             refused[row["id"]] = str(error)
             continue
         (chosen, _), *others = found
-        tokens.append(len(chosen))
         if any(ids == chosen for ids, _ in others):
             same.append(row["id"])
         if any(was_cut for _, was_cut in found):
             cut.append(row["id"])
-    return Rendered(refused, cut, same, tokens)
+    return Rendered(refused, cut, same)
 
 
 def overview(found: PairFile) -> list[str]:

@@ -11,7 +11,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from polyreward.core.errors import PolyrewardError, unknown_name
 from polyreward.core.files import parsed_json
@@ -38,6 +38,7 @@ AS_TEXT = re.compile(
     re.DOTALL,
 )
 HH_TURN = re.compile(r"\n\n(Human|Assistant):[ ]?")
+HELPSTEER_TURN = re.compile(r"\n*<extra_id_1>(User|Assistant)\n")
 
 
 class UnfitRow(Exception):  # noqa: N818 - of a row, not of the file
@@ -332,6 +333,30 @@ def _choice(row: dict, column: str, choices: Mapping[str, int]) -> int:
     return choices[value]
 
 
+def _helpsteer2_preference(row: dict) -> list[dict]:
+    prompt = _helpsteer_prompt(row["prompt"])
+    return votes(row, prompt, row["response_1"], row["response_2"], -_number(row, "preference_strength"))
+
+
+def _helpsteer2(rows: Sequence[dict]) -> list[dict]:
+    if len(rows) != 2:
+        raise LeftOut("prompts without exactly two rated responses")
+    first, second = (_number(row, "helpfulness") for row in rows)
+    prompt = _helpsteer_prompt(rows[0]["prompt"])
+    return votes(rows[0], prompt, rows[0]["response"], rows[1]["response"], first - second)
+
+
+def _helpsteer_prompt(prompt: object) -> object:
+    if not isinstance(prompt, str) or "<extra_id_1>" not in prompt:
+        return prompt
+    first, *parts = HELPSTEER_TURN.split(prompt)
+    roles = {"User": "user", "Assistant": "assistant"}
+    turns = [
+        {"role": roles[role], "content": text} for role, text in zip(parts[::2], parts[1::2], strict=True)
+    ]
+    return [{"role": "user", "content": first}, *turns]
+
+
 def _helpsteer3(row: dict) -> list[dict]:
     better = -_number(row, "overall_preference")
     return votes(
@@ -345,10 +370,57 @@ def _helpsteer3(row: dict) -> list[dict]:
     )
 
 
+def _arena(row: dict) -> list[dict]:
+    better = _choice(
+        row, "winner", {"model_a": 1, "model_b": -1, "tie": 0, "tie (bothbad)": 0, "both_bad": 0}
+    )
+    first, second = (_answer(row[key], key) for key in ("conversation_a", "conversation_b"))
+    if first[0] is None or _stripped(first[0]) != _stripped(second[0] or []):
+        raise LeftOut("conversations that differ before their last message")
+    subset, key = row.get("language"), row.get("question_id")
+    return votes(row, first[0], first[1], second[1], better, id=key, subset=subset)
+
+
+def _arena_55k(row: dict) -> list[dict]:
+    prompts, first, second = (_text_list(row[key], key) for key in ("prompt", "response_a", "response_b"))
+    if len(prompts) != 1:
+        raise LeftOut("conversations of several turns, in which each model had its own")
+    if not first[0] or not second[0]:
+        raise LeftOut("empty answers")
+    won = [_number(row, f"winner_model_{one}") for one in "ab"]
+    if won not in ([1, 0], [0, 1], [0, 0]):
+        raise UnfitRow("`winner_model_a` and `winner_model_b` are not 0 or 1, at most one of them 1")
+    better = int(won[0] - won[1])
+    return votes(row, prompts[0], first[0], second[0], better, id=row.get("id"))
+
+
+def _text_list(value: object, key: str) -> list:
+    try:
+        found = json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        found = None
+    if not isinstance(found, list) or not found:
+        raise UnfitRow(f"`{key}` is no list of texts; give it as JSON")
+    return found
+
+
 def _judgebench(row: dict) -> list[dict]:
     better = _choice(row, "label", {"A>B": 1, "B>A": -1, "A=B": 0})
     names = {"id": row.get("pair_id"), "subset": row.get("source")}
     return votes(row, row["question"], row["response_A"], row["response_B"], better, **names)
+
+
+def _llmbar(row: dict) -> list[dict]:
+    better = _choice(row, "label", {"1": 1, "2": -1})
+    return votes(
+        row,
+        row["input"],
+        row["output_1"],
+        row["output_2"],
+        better,
+        subset=row.get("subset"),
+        id=row.get("id"),
+    )
 
 
 def _rmb_pair(row: dict) -> list[dict]:
@@ -375,6 +447,26 @@ def _answer_in(value: object, key: str) -> object:
     return value["answer"]
 
 
+def _sharegpt(row: dict) -> list[dict]:
+    turns = message_list(row["conversations"])
+    if row.get("system"):
+        turns = [{"role": "system", "content": row["system"]}, *turns]
+    return [pair(row, turns, row["chosen"], row["rejected"], id=row.get("id"))]
+
+
+def _alpaca(row: dict) -> list[dict]:
+    prompt = "\n".join(filter(None, [row["instruction"], row.get("input")]))
+    turns = [{"role": "user", "content": prompt}]
+    for asked, said in reversed(row.get("history") or []):
+        turns = [{"role": "user", "content": asked}, {"role": "assistant", "content": said}, *turns]
+    if row.get("system"):
+        turns = [{"role": "system", "content": row["system"]}, *turns]
+    answers = row["output"] if "output" in row and "chosen" not in row else [row["chosen"], row["rejected"]]
+    if not isinstance(answers, list) or len(answers) != 2:
+        raise UnfitRow("`output` is no list of two answers; give the better one first")
+    return [pair(row, turns if len(turns) > 1 else prompt, *answers, id=row.get("id"))]
+
+
 def _holds_lists(row: Mapping) -> bool:
     return isinstance(row["chosen"], list) and len(row["chosen"]) > 1 and isinstance(row["chosen"][0], str)
 
@@ -391,18 +483,30 @@ LAYOUTS = {
         Layout("ultrafeedback", ("chosen", "rejected", "score_chosen", "score_rejected"), _ultrafeedback,
                ("prompt", "prompt_id", "messages")),
         Layout("skywork", ("chosen", "rejected", "source"), _skywork, ("id",),
-               lambda row: not {"prompt", "subset"} & set(row)),
+               lambda row: not {"prompt", "subset", "conversations", "instruction"} & set(row)),
         Layout("rm-bench", ("id", "prompt", "chosen", "rejected", "domain"), _rm_bench, (), _holds_lists),
         Layout("hh-rlhf", ("chosen", "rejected"), _hh, ("id",),
                lambda row: "prompt" not in row and _is_dialogue(row)),
+        Layout("helpsteer2-preference", ("prompt", "response_1", "response_2", "preference_strength"),
+               _helpsteer2_preference),
+        Layout("helpsteer2", ("prompt", "response", "helpfulness"), _helpsteer2, together="prompt"),
         Layout("helpsteer3", ("context", "response1", "response2", "overall_preference"), _helpsteer3,
                ("domain", "id")),
+        Layout("arena", ("conversation_a", "conversation_b", "winner"), _arena, ("question_id", "language")),
+        Layout("arena-55k", ("prompt", "response_a", "response_b", "winner_model_a", "winner_model_b"),
+               _arena_55k, ("id", "winner_tie")),
         Layout("judgebench", ("question", "response_A", "response_B", "label"), _judgebench,
                ("pair_id", "source")),
+        Layout("llmbar", ("input", "output_1", "output_2", "label"), _llmbar, ("id", "subset")),
         Layout("rmb-pairwise", ("conversation_input", "chosen", "reject"), _rmb_pair,
                ("pairwise_uid", "category_path")),
         Layout("rmb-best-of-n", ("conversation_input", "bon_best", "loser_list"), _rmb_best_of_n,
                ("bon_uid", "category_path")),
+        Layout("sharegpt", ("conversations", "chosen", "rejected"), _sharegpt, ("id", "system"),
+               lambda row: "prompt" not in row),
+        Layout("alpaca", ("instruction", "chosen", "rejected"), _alpaca, ("id", "input", "history", "system"),
+               lambda row: "prompt" not in row),
+        Layout("alpaca-output", ("instruction", "output"), _alpaca, ("id", "input", "history", "system")),
         Layout("pairs", ("chosen", "rejected"), _pairs, PAIR),
     )
 }  # fmt: skip

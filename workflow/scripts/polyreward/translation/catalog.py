@@ -14,10 +14,7 @@ from polyreward.core.files import whole_file
 from polyreward.sources.slots import filled
 from polyreward.sources.templates import (
     TEXTS,
-    data_files,
-    expanded,
     filled_fields,
-    read_templates,
     resolved_slots,
     template_texts,
 )
@@ -118,18 +115,6 @@ def read_translations(
             translations[text] = entry.string
     raise_all(problems, f"catalog {path}")
     return translations
-
-
-def translated_templates(
-    folder: str | Path, schema: dict, catalog: str | Path | None, language: str, part: bool = False
-) -> list[dict]:
-    """Return a template folder's rows in a language, as from `templates.expanded`; catalog None for English.
-
-    Args:
-        part: only templates whose texts are all translated.
-    """
-    rows = expanded(read_templates(data_files(folder), schema), Path(folder).name)
-    return rows if catalog is None else translated_rows(rows, catalog, language, part)
 
 
 def translated_rows(
