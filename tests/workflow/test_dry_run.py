@@ -88,27 +88,6 @@ def test_wrong_settings_stop_at_the_start_and_are_named_with_file_and_line_in_a_
         assert problem in ran.stdout
 
 
-@pytest.mark.slow
-def test_the_ways_to_ask_for_a_scale_that_are_written_down_work():
-    written = [
-        line.split("`")[-2] if "`" in line else line.lstrip("# ")
-        for name in ("README.md", "docs/howto/reproduce.md", TINY)
-        for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
-        if f"--configfile {TINY}" in line
-    ]
-    made = subprocess.run(
-        ["make", "-n", "-o", ".venv/ready", "results/tiny/table1.csv"],
-        cwd=ROOT,
-        text=True,
-        capture_output=True,
-    )
-    commands = [*written, *(line for line in made.stdout.splitlines() if "snakemake" in line)]
-    assert len(commands) == 3
-    for command in commands:
-        ran = snakemake("-n", *command.split("snakemake ")[-1].split())
-        assert ran.returncode == 0, f"{command}: {ran.stdout}"
-
-
 def commands_of(target):
     """Return the commands by which make makes a target, without the folder of programs."""
     # As from a shell: the tests themselves may have been started by make

@@ -130,16 +130,6 @@ def test_the_pattern_fits_what_carb_scores_but_what_is_left_out(carb):
     assert [name for name in names if pattern.fullmatch(name)] == ["a_en", "mine", "loglik-a", "pmi-a"]
 
 
-def test_files_are_listed_scorer_by_scorer_and_policy_by_policy(carb):
-    scores = [path.removeprefix(f"{FOLDER}/5_scores/carb/") for path in carb.score_files(["x", "y"])]
-    assert scores == ["x/ar.parquet", "x/ko.parquet", "y/ar.parquet", "y/ko.parquet"]
-    candidates = [
-        Path(path).relative_to(f"{FOLDER}/5_scores/candidates") for path in carb.candidate_scores("xy")
-    ]
-    assert list(map(str, candidates)) == ["x/p.parquet", "y/p.parquet", "x/q.parquet", "y/q.parquet"]
-    assert len(carb.perturbed_score_files(["s", "t"], ["x"])) == 4
-
-
 def test_items_are_built_or_the_user_s_own(carb):
     assert carb.answers.endswith("possible_items.jsonl")
     assert set(carb.item_sources) == {"references", "possible", "similarities"}

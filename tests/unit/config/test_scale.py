@@ -7,7 +7,7 @@ import pytest
 from settings_data import LM, settings_with
 from support import ROOT
 
-from polyreward.config.inputs import claims_of, notebook_settings, stacked_tables, transfer_notebook
+from polyreward.config.inputs import claims_of, notebook_settings, transfer_notebook
 from polyreward.config.scale import Scale, read_scale
 from polyreward.config.settings import Known
 from polyreward.config.translation import Engine, engine_of, quality_rows
@@ -171,11 +171,6 @@ def test_how_accelerate_launches_is_read_from_its_file(config, tmp_path):
     assert Scale(settings_with(config), KNOWN).launch == {"num_processes": 4}
 
 
-def test_random_models_are_made_from_prepared_texts_and_all_others_are_sources(scale):
-    assert scale.base_folder("a") == "out/work/1_sources/models/a"
-    assert scale.base_folder("b") == "out/work/2_prepared/models/b"
-
-
 def test_a_catalog_translates_from_its_file_and_a_model_from_its_folder(scale):
     by_hand, llm = engine_of(scale, "ko"), Engine(scale, "llm")
     assert by_hand.file("ko") == "po/ko.po"
@@ -199,13 +194,6 @@ def test_engines_are_compared_on_dev_rows_or_passages(scale, config):
     assert quality_rows(scale) == "out/work/2_prepared/dev.jsonl"
     config["translation"]["quality_data"] = "passages"
     assert quality_rows(Scale(settings_with(config), KNOWN)) == "out/work/3_translated/passages/en.jsonl"
-
-
-def test_stacked_tables_take_their_rows_from_every_language(scale):
-    assert stacked_tables(scale)["twins"] == [
-        f"out/work/6_analysis/twins/{language}.csv" for language in ("en", "es", "ko")
-    ]
-    assert stacked_tables(scale)["subsets"][3] == "out/work/6_analysis/subsets/pairs_en.csv"
 
 
 def test_the_notebook_reads_both_reward_models_of_each_row_of_table_1(scale):

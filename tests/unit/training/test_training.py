@@ -67,14 +67,6 @@ def test_the_head_depends_on_the_seed_alone(base):
     assert not torch.equal(first, other)
 
 
-def test_two_new_reward_models_of_the_same_seed_are_identical(base):
-    models = []
-    for global_seed in (3, 4):  # whatever ran before
-        torch.manual_seed(global_seed)
-        models.append(new_reward_model(base, seed=1)[0].state_dict())
-    assert [name for name in models[0] if not torch.equal(models[0][name], models[1][name])] == []
-
-
 def test_the_rest_of_a_new_reward_model_is_the_base(base):
     of_base = AutoModelForCausalLM.from_pretrained(base).model.state_dict()
     of_model = new_reward_model(base, seed=1)[0].model.state_dict()
@@ -154,11 +146,6 @@ def test_the_top_layers_may_be_more_than_there_are(base, tmp_path):
     assert not torch.equal(
         before["model.layers.0.mlp.up_proj.weight"], after["model.layers.0.mlp.up_proj.weight"]
     )
-
-
-def test_checkpoints_are_gone_when_a_run_is_done(base, tmp_path):
-    train(base, tmp_path)
-    assert leftovers(tmp_path, "model") == set()
 
 
 def test_training_json_counts_truncated_and_dropped_pairs(base, tmp_path):
@@ -265,14 +252,10 @@ def test_a_killed_run_resumes_and_ends_with_the_same_weights(tiny_gemma, killed,
     resumed = train(tiny_gemma, killed, **STEPS)
     assert "tiny-gemma_en: resumes from checkpoint-2" in capsys.readouterr().err
     assert_identical(resumed, uninterrupted)
-    assert leftovers(killed, "model") == set()
-
-
-def test_a_resumed_run_writes_the_same_training_json(tiny_gemma, killed, uninterrupted):
-    resumed = train(tiny_gemma, killed, **STEPS)
     assert json.loads((resumed / "training.json").read_text()) == json.loads(
         (uninterrupted / "training.json").read_text()
     )
+    assert leftovers(killed, "model") == set()
 
 
 @pytest.mark.parametrize("kept", [None, 0, 99], ids=["missing", "empty", "half"])

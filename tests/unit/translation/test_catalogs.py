@@ -1,20 +1,13 @@
 """Catalogs of translations: read, filled, brought up to date."""
 
-import shutil
-
 import pytest
 from babel.messages.pofile import read_po
-from tiny_models import ROOT, TEMPLATE_SCHEMA
 from translation_data import ITEM, SPANISH, po
 
-from polyreward.core.conversations import contents
 from polyreward.core.errors import PolyrewardError
-from polyreward.sources.templates import TEXTS, data_files, expanded, read_templates, template_texts
+from polyreward.sources.templates import expanded, template_texts
 from polyreward.translation.catalog import read_translations, update_catalog
 from polyreward.translation.engines import gettext_rows
-from polyreward.translation.invariants import code_blocks
-
-CATALOGS = ROOT / "resources/mini/catalogs"
 
 
 def test_gettext_rows_fill_the_translation_with_localised_slots(tmp_path):
@@ -46,28 +39,6 @@ def test_gettext_rows_translate_every_message_of_a_conversation(tmp_path):
         {"role": "user", "content": "¿Cómo preparo arroz para 1500 personas en Francia?"},
     ]
     assert (row["chosen"], row["rejected"]) == ("Usa una olla.", "Usa 2 coches.")
-
-
-@pytest.mark.parametrize("language", ["es", "it", "ko", "zh"])
-def test_the_real_catalogs_translate_the_templates_that_are_in_them(language):
-    path = CATALOGS / f"{language}.po"
-    with open(path, "rb") as stream:
-        known = {
-            message.id for message in read_po(stream, locale=language) if message.string and not message.fuzzy
-        }
-    templates = read_templates(data_files(ROOT / "resources/mini/pool"), TEMPLATE_SCHEMA)
-    complete = [item for item in templates if known.issuperset(text for _, text in template_texts(item))]
-    english = expanded(complete, "pool")
-    rows = gettext_rows(english, language, path)
-    assert len(rows) == len(english) > 20
-    for source, row in zip(english, rows, strict=True):
-        assert row["id"] == source["id"]
-        assert "messages" not in row
-        assert row["prompt"] != source["prompt"]
-        for role in TEXTS:
-            for text, english_text in zip(contents(row[role]), contents(source[role]), strict=True):
-                assert code_blocks(text) == code_blocks(english_text)
-                assert text.count("\n") == english_text.count("\n")
 
 
 def test_one_error_lists_every_bad_entry(tmp_path):
@@ -201,30 +172,6 @@ def test_updating_twice_is_byte_identical(tmp_path, start):
     first = path.read_bytes()
     update_catalog(path, [ITEM], "es")
     assert path.read_bytes() == first
-
-
-@pytest.mark.parametrize("language", ["es", "it", "ko", "zh"])
-def test_updating_a_real_catalog_keeps_every_translation(tmp_path, language):
-    path = tmp_path / f"{language}.po"
-    shutil.copy(CATALOGS / path.name, path)
-    files = [
-        file for name in ("pool", "eval", "twins") for file in data_files(ROOT / "resources/mini" / name)
-    ]
-    templates = read_templates(files, TEMPLATE_SCHEMA)
-    with open(path, "rb") as stream:
-        before = {message.id: message.string for message in read_po(stream, locale=language) if message.id}
-    update_catalog(path, templates, language)
-    with open(path, "rb") as stream:
-        after = {
-            message.id: message.string
-            for message in read_po(stream, locale=language, abort_invalid=True)
-            if message.id
-        }
-    wanted = {text for item in templates for _, text in template_texts(item)}
-    assert after.keys() == wanted
-    assert {text: after[text] for text in wanted & before.keys()} == {
-        text: before[text] for text in wanted & before.keys()
-    }
 
 
 def test_updating_keeps_translations_and_marks_changed_texts_fuzzy(tmp_path):
