@@ -308,15 +308,6 @@ def test_the_key_is_in_no_file_no_repr_and_no_error(server, make, tmp_path):
     assert KEY not in everything + repr(judged) + str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "url", ["localhost:8000/v1", "ftp://host/v1", "https://me:secret@host/v1", "http://host/v1?key=secret"]
-)
-def test_a_url_that_is_none_or_holds_a_secret_is_refused_without_saying_it(make, url):
-    with pytest.raises(PolyrewardError, match="http:// or https://") as caught:
-        make(url=url)
-    assert "secret" not in str(caught.value)
-
-
 def test_replies_without_a_verdict_are_told(server, make):
     server.respond = says(completion("I cannot say", [("The", -0.1)]))
     with pytest.raises(PolyrewardError, match="no reply of 6 has a verdict; one ends with 'I cannot say'"):

@@ -112,13 +112,6 @@ def test_a_value_that_cldr_does_not_know_is_named_with_its_type_and_language(kin
     assert str(caught.value).startswith(f"{kind} `{value}` is not known in `{language}`")
 
 
-def test_an_unknown_type_is_named_with_the_known_ones():
-    with pytest.raises(
-        PolyrewardError, match="slot type `colour` is unknown; use one of country, language, month"
-    ):
-        localized("colour", "red", "en")
-
-
 def test_slots_are_filled_by_name():
     slots = {"n": ["number", 1500.5], "place": ["country", "DE"], "unused": ["literal", "x"]}
     assert filled("{place}: {n}, {n} {{sic}}", slots, "es") == "Alemania: 1500,5, 1500,5 {sic}"

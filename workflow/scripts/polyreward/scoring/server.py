@@ -23,7 +23,6 @@ from polyreward.scoring.pair_question import PairJudge, asked_in_pairs
 TOP = 20  # tokens whose log-probability is asked for; servers allow no more
 MARGIN = 1.0  # nats by which a label that is not among them is taken to be below the last of them
 FLOOR = -100.0  # nats; servers write numbers such as -9999 for what they did not compute
-URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#@]*)?")  # without a user, a password, a ?query and a #fragment
 # What a server adds to the name that it is asked for.
 VERSION = re.compile(r"[-:@](latest|\d{4}-\d\d-\d\d|\d{8}|\d{4}|0\d\d)")
 SERVER = {
@@ -237,15 +236,7 @@ def server_judge(
     cache: str | Path,
     **server,
 ) -> Judge:
-    """Return a judge on a server; arguments as in `judge` and ServerJudge. No connection is made yet.
-
-    Raises PolyrewardError as `judge` does, and where the url is none or holds a secret, since urls are
-    written to files."""
-    if not URL.fullmatch(url):
-        raise PolyrewardError(
-            "judge server: its url begins with http:// or https:// and holds no user, password, ?query or"
-            " #fragment; put a key in an environment variable and name that as api_key_variable"
-        )
+    """Return a judge on a server; arguments and errors as in `judge` and ServerJudge. It does not connect."""
     backend = ServerJudge(url.rstrip("/"), model, max_new_tokens, cache=Path(cache), **server)
     return judge(backend, verdict, template)
 

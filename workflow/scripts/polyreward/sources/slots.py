@@ -124,10 +124,8 @@ def localized(slot_type: str, value, language: str) -> str:
     """Return a slot's value as `language` (ISO 639-1) writes it, with plain spaces for no-break ones.
 
     Raises:
-        PolyrewardError: the type is unknown, or CLDR does not know the value.
+        PolyrewardError: CLDR does not know the value.
     """
-    if slot_type not in FORMATS:
-        raise PolyrewardError(f"slot type `{slot_type}` is unknown; use one of {', '.join(FORMATS)}")
     try:
         text = FORMATS[slot_type](value, Locale.parse(language))
     except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, UnknownLocaleError) as error:
