@@ -79,7 +79,12 @@ def test_swapped_labels_make_it_fall(quarter, base):
 def test_a_lost_adapter_makes_it_fall(quarter, base, tmp_path):
     """A model of which nothing was trained: its learning rate is next to none."""
     settings = RewardModelTraining(
-        epochs=0.01, learning_rate=1e-12, batch_size=8, max_length=512, lora={"top_layers": 5}
+        epochs=0.01,
+        learning_rate=1e-12,
+        batch_size=8,
+        max_length=512,
+        pooling="answer",
+        lora={"top_layers": 5},
     )
     rows = read_jsonl(quarter / "3_translated/train/en.jsonl")
     where = (tmp_path / "checkpoints", tmp_path / "model", f"{base}_en")
