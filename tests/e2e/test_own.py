@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 MINE = """
 reward_models:
   my-classifier: {kind: classifier, path: results/tiny/work/4_models/tiny-llama_es}
-  my-lm: {kind: implicit, model: tiny-llama}
+  my-dpo: {kind: implicit, model: tiny-llama, reference: {model: tiny-llama}}
   my-judge: {kind: generative, model: tiny-gemma}
 own_benchmarks:
   mine: {path: mine.jsonl, language: es}
@@ -73,11 +73,14 @@ def test_a_reward_model_and_a_benchmark_of_the_user_s_own_are_in_the_tables(mine
     assert ran.returncode == 0, ran.stdout
     table = pd.read_csv(mine / "results/tiny/benchmark_mine.csv").set_index(["scorer", "subset"])
     scorers = set(table.index.get_level_values("scorer"))
-    assert {"my-classifier", "my-lm", "my-judge", "tiny-gemma_ko", "length", "tfidf-answer"} <= scorers
+    assert {"my-classifier", "my-dpo", "my-judge", "tiny-gemma_ko", "length", "tfidf-answer"} <= scorers
     assert len(scorers) == 3 + 6 + 3
     assert table.xs("all items", level="subset")["n_items"].eq(3).all()
     assert table.xs("rice", level="subset")["chance_pct"].eq((50 + 25) / 2).all()
     assert table.loc[("length", "rice"), "accuracy_pct"] == 0
+    assert (
+        table.loc[("my-dpo", "all items"), "accuracy_pct"] == 0
+    )  # a policy that is its reference ties, and a tie is wrong
     same = pd.read_csv(mine / "results/tiny/subsets.csv").set_index(
         ["scorer", "benchmark", "eval_language", "subset"]
     )

@@ -73,10 +73,11 @@ def locals_():
 
 def test_kin_are_reward_models_of_one_base():
     more = {
+        "policy": {"kind": "implicit", "path": "dpo", "reference": {"model": "p"}},
         "local": {"kind": "generative", "think_as_locals": "full"},
         "hubs": {"kind": "classifier", "hub": "some/one"},
     }
-    kin = {"a_en": "a", "a_es": "a", "mine": "mine", "judge": "a", "judge-knockout": "a", "local": "a",
+    kin = {"a_en": "a", "a_es": "a", "mine": "mine", "judge": "a", "judge-knockout": "a", "policy": "p", "local": "a",
            "hubs": "hubs"}  # fmt: skip
     assert made(reward_models=more)[0].bases == kin
 
@@ -130,6 +131,16 @@ def test_the_pattern_fits_what_carb_scores_but_what_is_left_out(carb):
     assert [name for name in names if pattern.fullmatch(name)] == ["a_en", "mine", "loglik-a", "pmi-a"]
 
 
+def test_files_are_listed_scorer_by_scorer_and_policy_by_policy(carb):
+    scores = [path.removeprefix(f"{FOLDER}/5_scores/carb/") for path in carb.score_files(["x", "y"])]
+    assert scores == ["x/ar.parquet", "x/ko.parquet", "y/ar.parquet", "y/ko.parquet"]
+    candidates = [
+        Path(path).relative_to(f"{FOLDER}/5_scores/candidates") for path in carb.candidate_scores("xy")
+    ]
+    assert list(map(str, candidates)) == ["x/p.parquet", "y/p.parquet", "x/q.parquet", "y/q.parquet"]
+    assert len(carb.perturbed_score_files(["s", "t"], ["x"])) == 4
+
+
 def test_items_are_built_or_the_user_s_own(carb):
     assert carb.answers.endswith("possible_items.jsonl")
     assert set(carb.item_sources) == {"references", "possible", "similarities"}
@@ -156,7 +167,7 @@ def test_generators_write_the_answers_and_the_second_wordings():
 def test_which_scores_have_a_zero():
     more = {
         "texts": {"kind": "generative", "model": "a", "verdict": "text"},
-        "dpo": {"kind": "implicit", "model": "a"},
+        "dpo": {"kind": "implicit", "model": "a", "reference": {"model": "a"}},
     }
     zeros = {"judge": "log-odds", "texts": "shares", "dpo": "own", "length": "own"}
     assert made(reward_models=more)[0].zeros == zeros

@@ -31,7 +31,7 @@ def scale(serve=None, launch=None, precision="float32"):
         "generators": {"g": {"kind": "generative", "hub": "org/gen", "revision": "v2"}},
         "embedding": {"model": "small"},
     }
-    listed = {"mine": {"kind": "implicit", "hub": "org/lm"}}
+    listed = {"mine": {"kind": "implicit", "hub": "org/dpo", "reference": {"hub": "org/ref"}}}
     devices = {"serve": serve, "launch": launch}
     changes = {
         "results": "out",
@@ -52,7 +52,8 @@ def test_all_that_the_hub_has_is_known_by_its_name_in_files(files):
     assert files.hub == {
         ("dataset", "org--pool@abc"): ("org/pool", "abc"),
         ("model", "org--rm@main"): ("org/rm", "main"),
-        ("model", "org--lm@main"): ("org/lm", "main"),
+        ("model", "org--dpo@main"): ("org/dpo", "main"),
+        ("model", "org--ref@main"): ("org/ref", "main"),
         ("model", "org--gen@v2"): ("org/gen", "v2"),
         ("model", "org--gated@main"): ("org/gated", "main"),
     }
@@ -76,13 +77,24 @@ def test_only_what_is_on_the_hub_has_a_revision(files):
 )
 def test_an_entry_says_where_its_model_lies(files, entry, folder):
     assert files.folders(entry) == [folder]
-    assert files.loadable({**entry, "parameters_b": 7}) == {"source": folder}
+    assert files.loadable(entry) == {"source": folder}
 
 
 def test_a_server_s_model_lies_nowhere_here(files):
     entry = {"kind": "generative", "server": {"url": "u", "model": "m"}}
     assert files.folders(entry) == []
     assert files.loadable(entry) == {**entry, "code": code_at("polyreward.scoring.server:load_judge")}
+
+
+def test_a_reference_is_loaded_beside_its_model(files):
+    entry = {"kind": "implicit", "hub": "org/dpo", "parameters_b": 7, "reference": {"model": "small"}}
+    assert files.folders(entry) == ["out/work/1_sources/hub/org--dpo@main", "out/work/1_sources/models/small"]
+    assert files.loadable(entry) == {
+        "kind": "implicit",
+        "source": "out/work/1_sources/hub/org--dpo@main",
+        "code": code_at("polyreward.scoring.implicit:implicit"),
+        "reference": {"source": "out/work/1_sources/models/small"},
+    }
 
 
 @pytest.mark.parametrize(("verdict", "served"), [("text", True), ("labels", False)])

@@ -143,6 +143,7 @@ def reward_model(**entry):
         ({"own_benchmarks": {"b": {"path": "x", "language": "es", "layout": "hh"}}}, "own_benchmarks.b.layout", "unknown"),
         (reward_model(kind="classifier", path="nowhere"), "reward_models.r.path", "no model folder"),
         (reward_model(kind="implicit", model="gema"), "reward_models.r.model", "`gema` is unknown"),
+        (reward_model(kind="implicit", model="gemma", reference={"path": "x"}), "reward_models.r.reference.path", "no model"),
         (reward_model(kind="generative", think_as_locals="ful"), "reward_models.r.think_as_locals", "is unknown"),
         ({"carb__filters__nearest": 0.1, "carb__filters__farthest": 0.1}, "carb.filters", "not below"),
         ({"carb__generators": {"g": {"kind": "generative", "path": "x"}}}, "carb.generators.g.path", "no model"),

@@ -1,5 +1,6 @@
-"""Several tiny models on several files: what is written, what is refused."""
+"""Several tiny models on several files: what is written, what is kept, what is refused."""
 
+import json
 import re
 
 import pandas as pd
@@ -10,7 +11,6 @@ from tiny_models import ROWS
 from polyreward import cli
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_jsonl
-from polyreward.core.tables import read_sealed
 from polyreward.evaluation import score
 from polyreward.evaluation.score import score_models
 from polyreward.scoring.load import load_classifier
@@ -43,7 +43,7 @@ def loaded(monkeypatch):
     return sources
 
 
-def both(out, **options):
+def both(out="scores", **options):
     return score_models(["rm-a", "rm-b"], ["pairs.jsonl", "more.csv"], out, **{**SETTINGS, **options})
 
 
@@ -59,12 +59,61 @@ def test_scores_are_those_of_each_model_alone(here):
     assert found.table["n_items"].tolist() == [6, 6, 4, 4]
 
 
-def test_a_folder_gets_accuracies_and_scores(here):
-    found = both("scores")
-    assert pd.read_csv("scores/accuracy.csv")["model"].tolist() == found.table["model"].tolist()
+def test_a_folder_keeps_what_is_scored(here, loaded, capsys):
+    first = both()
+    assert loaded == ["rm-a", "rm-b"] and first.kept == []
+    assert pd.read_csv("scores/accuracy.csv")["model"].tolist() == first.table["model"].tolist()
     assert set(pd.read_csv("scores/subsets.csv")["subset"]) == {"advice", "maths", "writing"}
-    written = read_sealed("scores/more/rm-a.parquet")
-    pd.testing.assert_frame_equal(found.scores["more", "rm-a"], written, check_dtype=False)
+    again = both()
+    assert loaded == ["rm-a", "rm-b"] and len(again.kept) == 4
+    assert (
+        "rm-a on more: not scored again, scores/more/rm-a.parquet has the scores" in capsys.readouterr().err
+    )
+    pd.testing.assert_frame_equal(first.table, again.table)
+    for key in first.scores:
+        pd.testing.assert_frame_equal(first.scores[key], again.scores[key], check_dtype=False)
+
+
+def change_pairs(here):
+    write_jsonl(ROWS[::-1], here / "pairs.jsonl")
+    return {}
+
+
+def change_model(here):
+    (here / "rm-a").unlink()
+    (here / "rm-a").symlink_to((here / "rm-b").resolve())
+    return {}
+
+
+def spoil(here):
+    with open(here / "scores/pairs/rm-a.parquet", "ab") as stream:
+        stream.write(b"more")
+    return {}
+
+
+# {what changes: (what to do, models that are loaded again, what is said)}
+CHANGES = {
+    "pairs": (change_pairs, ["rm-a", "rm-b"], "rm-a on pairs: scored again, as pairs changed"),
+    "model": (change_model, ["rm-a"], "rm-a on more: scored again, as model changed"),
+    "settings": (
+        lambda _: {"max_length": 64},
+        ["rm-a", "rm-b"],
+        "rm-b on more: scored again, as settings changed",
+    ),
+    "limit": (lambda _: {"limit": 5}, ["rm-a", "rm-b"], "rm-a on pairs: scored again, as pairs changed"),
+    "limit of more": (lambda _: {"limit": 6}, [], "rm-a on pairs: not scored again"),
+    "the file": (spoil, ["rm-a"], "rm-a on pairs: scored again, as the file there changed since it was made"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_changed_is_scored_again(here, loaded, capsys, change):
+    both()
+    loaded.clear()
+    do, expected, message = CHANGES[change]
+    both(**do(here))
+    assert loaded == expected
+    assert message in capsys.readouterr().err
 
 
 def test_a_model_that_fails_stops_no_other(here, tiny_gemma, loaded):
@@ -73,20 +122,20 @@ def test_a_model_that_fails_stops_no_other(here, tiny_gemma, loaded):
     with pytest.raises(PolyrewardError, match="1 problem\n  - base: its weights lack score.weight") as error:
         score_models(["rm-a", "base", "rm-b"], ["pairs.jsonl"], "scores", **SETTINGS)
     assert "the scores of other models are in scores" in str(error.value)
-    assert {path.stem for path in (here / "scores").rglob("*.parquet")} == {"rm-a", "rm-b"}
+    assert len(score_models(["rm-a", "rm-b"], ["pairs.jsonl"], "scores", **SETTINGS).kept) == 2
 
 
 def test_all_that_is_wrong_is_named_at_once(here, loaded):
     with pytest.raises(PolyrewardError) as error:
         score_models(
-            ["rm-a", "./rm-a", "/no/where"], ["none.csv", "x.txt"], "out.xlsx", against="rm-c", limit=0,
-            revision="main", max_length=0, token_budget=-3,
+            ["rm-a", "./rm-a", "/no/where"], ["none.csv", "x.txt"], "out.xlsx", against="rm-c", limit=0, reference="rm-a",
+            revision="main", max_length=0, token_budget=-3, beta=float("nan"),
         )  # fmt: skip
     words = [
         "rm-a: is named 2 times", "/no/where: there is no such folder", "none.csv: no such file", "x.txt: no such file",
         "--out: out.xlsx: `.xlsx` is no format that is written here", "--against: `rm-c` is unknown", "--limit: 0 is less",
-        "--max-length: 0 is less", "--token-budget: -3 is less",
-        "--revision: is the commit of one model",
+        "--max-length: 0 is less", "--token-budget: -3 is less", "--beta: nan is not above 0",
+        "--reference: a classifier has none", "--revision: is the commit of one model",
     ]  # fmt: skip
     assert [word for word in words if word not in str(error.value)] == []
     assert loaded == []
@@ -136,6 +185,7 @@ def test_the_command_prints_the_models_best_first(here, capsys):
         (["rm-a", "pairs.jsonl", "--out", "x", "--limit", "-1"], "'--limit': -1 is not in the range x>=1"),
         (["rm-a", "pairs.jsonl", "--out", "x", "--max-length", "0"], "'--max-length': 0 is not in"),
         (["rm-a", "pairs.jsonl", "--out", "x", "--token-budget", "0"], "'--token-budget': 0 is not in"),
+        (["rm-a", "pairs.jsonl", "--out", "x", "--beta", "-1"], "'--beta': -1.0 is not in the range x>0"),
     ],
 )
 def test_a_usage_error_is_named(here, capsys, arguments, said):
@@ -171,3 +221,13 @@ def test_the_example_of_the_documents_runs(here, capsys):
     printed = capsys.readouterr().out
     assert "my-rm" in printed and "their-rm" in printed
     assert (here / "scores/accuracy.csv").exists()
+
+
+def test_the_metadata_of_a_score_file_tells_what_it_was_made_of(here):
+    both()
+    made = pd.read_parquet("scores/pairs/rm-a.parquet").attrs["made_of"]
+    assert set(made) == {"model", "settings", "code", "pairs"}
+    assert re.fullmatch("[0-9a-f]{64}", made["pairs"]) and re.fullmatch(
+        "[0-9a-f]{64}", made["model"]["source"]
+    )
+    assert str(here) not in json.dumps(made)

@@ -45,6 +45,7 @@ def test_memory_grows_with_what_is_held_at_once():
     one = mem_mb("score", "half")
     assert mem_mb("score", "random") == PROGRAM
     assert mem_mb("score", "random", "half", "random") == one
+    assert mem_mb("score", {"model": "half", "reference": {"model": "half"}}) > one + 2000
     assert mem_mb("score", {"model": "half", "dtype": "bfloat16"}) < one - 1000
     assert mem_mb("score", "half", precision="bfloat16") < one - 1000
     assert mem_mb("score", "half", precision="auto") == one

@@ -8,8 +8,15 @@ from tiny_models import ROWS
 from transformers import AutoModelForCausalLM
 
 from polyreward.core.conversations import answer_start, conversation_ids
+from polyreward.core.errors import PolyrewardError
 from polyreward.scoring import loglik
-from polyreward.scoring.implicit import LogLikelihood, MutualInformation, implicit
+from polyreward.scoring.implicit import (
+    LogLikelihood,
+    LogRatio,
+    MutualInformation,
+    check_same_tokens,
+    implicit,
+)
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.loglik import causal_lm
 from polyreward.scoring.pairs import score_rows
@@ -23,7 +30,7 @@ def lm(base):
 
 
 def moved(lm, seed=1):
-    """Return a copy of a causal LM whose output embedding is another."""
+    """Return a copy of a causal LM whose output embedding is another, as a reference to compare with."""
     model = AutoModelForCausalLM.from_pretrained(lm.model.name_or_path).eval()
     with torch.no_grad():
         weight = model.get_output_embeddings().weight
@@ -76,6 +83,21 @@ def test_parts_of_the_vocabulary_give_what_all_of_it_at_once_gives(lm, monkeypat
         torch.testing.assert_close(logprobs, expected, atol=1e-5, rtol=0)
 
 
+def test_log_ratio_is_beta_times_the_difference_of_sums(lm):
+    reference = moved(lm)
+    table = score_rows(LogRatio(lm, reference, 0.5), ROWS, "")
+    for row, (_, found) in zip(ROWS, table.iterrows(), strict=True):
+        for role in ("chosen", "rejected"):
+            expected = 0.5 * (sum(logliks(lm, row, role)) - sum(logliks(reference, row, role)))
+            assert found[f"score_{role}"] == pytest.approx(expected, abs=1e-4)
+    assert table[SCORES].abs().to_numpy().max() > 1e-2
+
+
+def test_a_policy_that_is_its_reference_ties_everywhere(lm):
+    table = score_rows(LogRatio(lm, lm, 0.1), ROWS, "")
+    assert (table["score_chosen"] == table["score_rejected"]).all()
+
+
 def test_soft_capped_logits_are_those_of_the_model(lm):
     capped = moved(lm)
     capped.model.config.final_logit_softcapping = 0.5  # Gemma heeds it, Llama does not
@@ -111,6 +133,16 @@ def test_a_cut_conversation_counts_all_that_is_left(lm):
         mean([logprobs[n - 1, ids[n]].item() for n in range(1, 6)]), abs=1e-5
     )
     assert table["truncated_share"][0] == 1
+
+
+def test_a_reference_of_another_vocabulary_is_refused(lm, bases):
+    class Shouting:
+        def encode(self, text):
+            return lm.tokenizer.encode(text.upper())
+
+    check_same_tokens(lm, lm, "mine")
+    with pytest.raises(PolyrewardError, match=r"mine: the reference reads text as other tokens"):
+        check_same_tokens(lm, dataclasses.replace(lm, tokenizer=Shouting()), "mine")
 
 
 def test_bfloat16_is_not_exact(base):

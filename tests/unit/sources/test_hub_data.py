@@ -4,12 +4,16 @@ datasets.load_dataset."""
 import copy
 import gzip
 import json
+import sys
 from pathlib import Path
 
 import datasets
 import pytest
 import yaml
 from support import script
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "prepare"))
+from test_pair_layouts import READ
 from tiny_models import ROOT
 
 from polyreward.core.errors import PolyrewardError
@@ -168,12 +172,31 @@ def test_pairs_that_differ_before_the_answer_are_counted(tmp_path, capsys):
     assert "mp-86k: 1 left out: the conversations differ before their last message" in capsys.readouterr().err
 
 
-def test_many_reasons_to_leave_records_out_are_cut(tmp_path, capsys):
-    records = [{"id": n + 0.5, "prompt": "Q", "chosen": "a", "rejected": "b"} for n in range(30)]
-    entry = pairs_entry(tmp_path, "mp-86k", [*records, {**records[0], "id": 7}])
-    (row,) = hub_rows({**entry, "columns": {**entry["columns"], "id": "id"}}, "mine")
-    assert (row["id"], row["chosen"], row["rejected"]) == ("7", "a", "b")
+@pytest.mark.parametrize("name", ["helpsteer2-preference", "helpsteer3", "llmbar", "pairs"])
+def test_a_dataset_may_name_a_layout_and_gives_the_pairs_of_a_file_in_it(tmp_path, name):
+    (_, _, rows, made), *_ = [one for one in READ if one[0] == name]
+    entry = {**pairs_entry(tmp_path, "helpsteer2", rows), "layout": name}
+    del entry["columns"], entry["chooses"]
+    (row,) = hub_rows(entry, "mine")
+    prompt = made[0]["prompt"] if isinstance(made[0]["prompt"], str) else made[0]["prompt"][0]["content"]
+    assert (row["prompt"], row["chosen"], row["rejected"]) == (prompt, made[0]["chosen"], made[0]["rejected"])
+    assert (row["id"], row["source"]) == ("mine-0", "mine")
+
+
+def test_a_layout_may_give_several_rejected_answers_and_many_reasons_are_cut(tmp_path, capsys):
+    records = [
+        {"id": number + 0.5, "prompt": "Q", "chosen": ["a"], "rejected": ["b", "c"]} for number in range(30)
+    ]
+    entry = {**pairs_entry(tmp_path, "helpsteer2", [*records, {**records[0], "id": 7}]), "layout": "pairs"}
+    (row,) = hub_rows(entry, "mine")
+    assert (row["id"], row["chosen"], row["rejected"]) == ("7", "a", ["b", "c"])
     assert capsys.readouterr().err.count("left out: `id` is") == 10
+
+
+def test_a_layout_that_does_not_fit_is_named_with_the_dataset(tmp_path):
+    entry = {**pairs_entry(tmp_path, "mp-86k"), "layout": "judgebench"}
+    text = refused(entry, "mp-86k")
+    assert "layout judgebench needs" in text and "correct `layout` of mp-86k in workflow/catalog" in text
 
 
 def test_messages_are_read_and_checked_as_in_a_file_and_what_is_left_out_is_counted(tmp_path, capsys):

@@ -81,7 +81,7 @@ class Carb:
             return self._base(name)
         if "think_as_locals" in entry:
             return self.scale.settings.think_as_locals.base
-        return entry.get("model", name)
+        return entry.get("model") or entry.get("reference", {}).get("model", name)
 
     def _base(self, scorer: str) -> str:
         return scorer.split("-", 1)[1] if scorer in self.scale.untrained else ModelName.parse(scorer).base

@@ -5,6 +5,7 @@ import click
 from polyreward.core.inert import printable
 
 COUNT = click.IntRange(min=1)
+POSITIVE = click.FloatRange(min=0, min_open=True)
 
 
 @click.command(
@@ -22,7 +23,7 @@ COUNT = click.IntRange(min=1)
     "--out",
     help=(
         "File to write (.parquet, .csv, .json or .jsonl) with id, subset, category, score_chosen, "
-        "score_rejected, truncated_share, within_noise. Or a folder."
+        "score_rejected, truncated_share, within_noise. Or a folder; existing scores in it are kept."
     ),
 )
 @click.option(
@@ -38,8 +39,13 @@ COUNT = click.IntRange(min=1)
     default="classifier",
     show_default=True,
     help=(
-        "Kind of model. classifier: its output is the reward. implicit: log-likelihood. generative: a judge."
+        "Kind of model. classifier: its output is the reward. implicit: log-likelihood, or with --reference"
+        " the log-ratio of a DPO policy. generative: a judge."
     ),
+)
+@click.option("--reference", help="Folder or hub id of a policy's reference model (implicit).")
+@click.option(
+    "--beta", type=POSITIVE, default=0.1, show_default=True, help="Beta of the log-ratio (implicit)."
 )
 @click.option(
     "--verdict",

@@ -33,6 +33,7 @@ class ModelFiles:
             *map(as_entry, carb.generators.values()),
             as_entry(carb.embedding),
         ]
+        entries = [*named, *(entry["reference"] for entry in named if "reference" in entry)]
         sources = [
             model["source"] for model in scale.known.models.values() if model["source"]["kind"] == "hub"
         ]
@@ -42,7 +43,7 @@ class ModelFiles:
                 for entry in scale.known.datasets.values()
                 if entry["kind"] == "hub"
             ),
-            *(("model", entry["hub"], entry.get("revision", "main")) for entry in named if "hub" in entry),
+            *(("model", entry["hub"], entry.get("revision", "main")) for entry in entries if "hub" in entry),
             *(("model", source["id"], source["revision"]) for source in sources),
         ]
         return {
@@ -70,8 +71,14 @@ class ModelFiles:
         return paths.locals_model(entry["think_as_locals"]) if "think_as_locals" in entry else None
 
     def loadable(self, entry: dict) -> dict:
-        """Return a reward model's entry as load_reward_model takes it: with `source` for where it was named,
-        how it is served, and the hash of the code of its kind only."""
+        """Return a reward model's entry as load_reward_model takes it, with its reference where it has
+        one."""
+        found = self._loadable(entry)
+        return {**found, "reference": self._loadable(entry["reference"])} if "reference" in entry else found
+
+    def _loadable(self, entry: dict) -> dict:
+        """Return an entry with `source` for where it was named, how it is served, and the hash of the code of
+        its kind alone."""
         source = self.source(entry)
         found = {
             key: value
@@ -98,9 +105,9 @@ class ModelFiles:
         )
 
     def folders(self, entry: dict) -> list[str]:
-        """Return the folder that a reward model is loaded from; none where a server has it."""
-        found = self.source(entry)
-        return [] if found is None else [found]
+        """Return the folders that a reward model and its reference are loaded from."""
+        found = [self.source(one) for one in (entry, entry.get("reference", {}))]
+        return [folder for folder in found if folder is not None]
 
     def items(self, dataset: str) -> str:
         """Return the file of a dataset's items: people's own, or what was fetched."""

@@ -9,8 +9,8 @@ import pandas as pd
 
 from polyreward.core.errors import PolyrewardError, raise_all, unknown_name
 from polyreward.core.logs import announce
-from polyreward.core.tables import write_sealed
 from polyreward.evaluation.inspection import render
+from polyreward.evaluation.kept import made_of, read_kept, write_kept
 from polyreward.evaluation.tables import SUFFIXES, accuracy_tables, one_table, write_by_suffix
 from polyreward.prepare.pair_files import read_pairs
 from polyreward.scoring.families import load_reward_model, source_problems
@@ -28,12 +28,14 @@ class Evaluation:
             difference_high, p_mcnemar.
         subsets: the accuracies of each subset.
         scores: {(data, model): table with a row for each pair}.
+        kept: keys of those that were not scored again.
         against: the name of the model that others are compared with.
     """
 
     table: pd.DataFrame
     subsets: pd.DataFrame
     scores: dict[tuple[str, str], pd.DataFrame]
+    kept: list[tuple[str, str]]
     against: str | None
 
 
@@ -46,6 +48,8 @@ def score_models(
     limit: int | None = None,
     layout: str | None = None,
     kind: str = "classifier",
+    reference: str | None = None,
+    beta: float = 0.1,
     verdict: str = "labels",
     revision: str | None = None,
     dtype: str = "float32",
@@ -62,12 +66,14 @@ def score_models(
         models: folders or hub ids, all of one kind.
         data: files as prepare.pair_files.read_pairs reads them.
         out: a file for all scores, by its suffix Parquet, CSV, JSON or JSON Lines. Or a folder for
-            accuracy.csv, subsets.csv and score files, <file of pairs>/<model>.parquet. None: nothing is
-            written.
+            accuracy.csv, subsets.csv and score files, <file of pairs>/<model>.parquet: scores of the same
+            model, pairs, settings and code are kept. None: nothing is written.
         against: the model that others are compared with, by its name or as in `models`.
         limit: rows of each file, from its begin; None for all.
         layout: of the files, as pair_layouts.LAYOUTS names it; None to find it by their columns.
         kind: classifier, implicit or generative.
+        reference: of DPO policies (implicit).
+        beta: of DPO policies (implicit).
         verdict: labels or text (generative).
         revision: commit of a hub id.
         dtype: float32, bfloat16 or auto.
@@ -82,6 +88,8 @@ def score_models(
     # `out` is a folder, or None where it names a file or nothing.
     folder = Path(out) if out is not None and (Path(out).is_dir() or not Path(out).suffix) else None
     problems = [*_named_wrong(models, "model"), *_named_wrong(data, "file of pairs")]
+    if reference and kind != "implicit":
+        problems.append(f"--reference: a {kind} has none; add --kind implicit")
     if revision and len(models) > 1:
         problems.append(
             "--revision: is the commit of one model; score each hub id by itself, into one folder"
@@ -92,10 +100,12 @@ def score_models(
         for name, given in counts.items()
         if given is not None and given < 1
     ]
+    if not beta > 0:
+        problems.append(f"--beta: {beta} is not above 0; give a positive number, such as 0.1")
     if out is not None and folder is None and Path(out).suffix.lower() not in SUFFIXES:
         known = f"use {', '.join(SUFFIXES)}, or name a folder"
         problems.append(f"--out: {out}: `{Path(out).suffix}` is no format that is written here; {known}")
-    problems += [problem for one in models for problem in source_problems(one)]
+    problems += [problem for one in (*models, reference) if one for problem in source_problems(one)]
     names, files = short_names(models, with_suffix=True), short_names(data, with_suffix=False)
     if against is not None:
         against = names.get(against, against)
@@ -115,17 +125,32 @@ def score_models(
 
     scoring = {"dtype": dtype, "max_length": max_length, "token_budget": token_budget, "attention": attention}
     scores: dict[tuple[str, str], pd.DataFrame] = {}
-    failed = []
+    kept, failed = [], []
     for source, model in names.items():
         entry = {"kind": kind, "source": source, "revision": revision, "verdict": verdict}
+        if reference:
+            entry.update(reference={"source": reference}, beta=beta)
         try:
-            _check_template(entry, model, rows, max_length)
+            made = made_of(entry, rows, scoring) if folder else {}
+            for name, content in made.items():
+                path = folder / name / f"{model}.parquet"
+                found, changed = read_kept(path, content)
+                if found is not None:
+                    scores[name, model] = found
+                    kept.append((name, model))
+                    announce(f"{model} on {name}: not scored again, {path} has the scores")
+                elif changed:
+                    announce(f"{model} on {name}: scored again, as {changed}")
+            todo = {name: found for name, found in rows.items() if (name, model) not in scores}
+            if not todo:
+                continue
+            _check_template(entry, model, todo, max_length)
             reward_model = load_reward_model(entry, scoring, cache=None)
-            for name, found in rows.items():
+            for name, found in todo.items():
                 label = model if len(rows) == 1 else f"{model} on {name}"
                 scores[name, model] = score_rows(reward_model, found, label)
                 if folder:
-                    write_sealed(scores[name, model], folder / name / f"{model}.parquet")
+                    write_kept(scores[name, model], folder / name / f"{model}.parquet", made[name])
             del reward_model
             gc.collect()  # frees memory for the next model
         except PolyrewardError as error:
@@ -139,7 +164,7 @@ def score_models(
         write_by_suffix(subsets, folder / "subsets.csv")
     elif out is not None:
         write_by_suffix(one_table(scores), Path(out))
-    return Evaluation(table, subsets, scores, against)
+    return Evaluation(table, subsets, scores, kept, against)
 
 
 def _named_wrong(sources: Sequence[str], what: str) -> Iterator[str]:

@@ -48,7 +48,8 @@ def load_reward_model(entry: dict, scoring: dict, cache: str | Path) -> "RewardM
         refuse_missing,
     )  # it imports pandas, for which the Snakefile does not wait
 
-    refuse_missing(entry.get("source", ""))
+    for one in (entry, entry.get("reference", {})):
+        refuse_missing(one.get("source", ""))
     module, _, name = loader_of(entry).partition(":")
     return getattr(import_module(module), name)(entry, scoring, cache)
 

@@ -69,8 +69,10 @@ class Implicit(Scored):
     """A language model whose log-likelihoods are the reward."""
 
     kind: Literal["implicit"] = Field(
-        description="The mean log-likelihood of the answer's tokens is the reward."
+        description="Log-likelihood, or with a reference the log-ratio of a DPO policy, is the reward."
     )
+    reference: Source = optional("The model that the policy was trained from; left out: its log-likelihood.")
+    beta: Positive = optional("Factor of the log-ratio.")
 
 
 class Asked(Section):

@@ -19,6 +19,7 @@ from polyreward.prepare.pair_layouts import (
     Layout,
     LeftOut,
     UnfitRow,
+    find_layout,
     message_list,
     pair,
     votes,
@@ -43,12 +44,12 @@ ALLOWED = {
 def hub_rows(entry: Mapping, name: str) -> list[dict]:
     """Return the rows of a dataset of the hub, of one of these kinds (`holds`).
 
-    pairs: columns chosen, rejected, and prompt unless the answers are whole conversations; or prompt, first,
-    second, preference, with `chooses` {first: values, second: values}; or prompt, response, rating, with
-    `ratings` {value: number} or None. passages (column text), instructions (prompt, perhaps reference):
-    `languages` {language: its config, split, files}, and `key`, columns that identify rows across languages;
-    pairs may have both too, and then `translations`. questions: columns as in question_sets.py, and
-    `languages` with different rows.
+    pairs: a `layout`, as in pair_layouts; or columns chosen, rejected, and prompt unless the answers are
+    whole conversations; or prompt, first, second, preference, with `chooses` {first: values, second: values};
+    or prompt, response, rating, with `ratings` {value: number} or None. passages (column text), instructions
+    (prompt, perhaps reference): `languages` {language: its config, split, files}, and `key`, columns that
+    identify rows across languages; pairs may have both too, and then `translations`. questions: columns as in
+    question_sets.py, and `languages` with different rows.
 
     Args:
         entry: id (or a folder in the hub's layout), revision, config, split, files, columns {our name:
@@ -74,15 +75,26 @@ def _read_pairs(entry: Mapping, name: str, folder: Path, keys: Mapping | None = 
     What makes no pair is left out and counted, as nobody here can correct it.
     """
     table = _table(entry, name, folder)
-    layout = _declared(entry)
-    columns = _columns_there(table, {**(keys or {}), **entry["columns"]})
+    if "layout" in entry:
+        given = {column: column for column in table.column_names}
+        try:
+            layout = find_layout(given, entry["layout"])
+        except PolyrewardError as error:
+            raise PolyrewardError(
+                f"{_where(entry)}: {error}; correct `layout` of {name} in {CATALOG}"
+            ) from None
+    else:
+        given = entry["columns"]
+        layout = _declared(entry)
+    columns = _columns_there(table, {**(keys or {}), **given})
     if (
         "prompt" in columns
         and columns["prompt"] not in table.column_names
         and _hold_conversations(table, columns)
     ):
         del columns["prompt"]  # the answers bring it
-    _check(table, {**entry, "columns": columns}, name)
+    # A layout's own reader checks its columns.
+    _check(table, {**entry, "columns": {} if "layout" in entry else columns}, name)
     if layout.name == "pairs" and "prompt" not in columns and not _hold_conversations(table, columns):
         raise PolyrewardError(
             f"{_where(entry)}: no column for `prompt`, and the answers are no conversations that hold it; it"
@@ -118,6 +130,7 @@ def _read_pairs(entry: Mapping, name: str, folder: Path, keys: Mapping | None = 
 
 
 def _declared(entry: Mapping) -> Layout:
+    """Return the layout that an entry's columns make."""
     if "preference" in entry["columns"]:
         return Layout("preference", (), partial(_compared, entry["chooses"]))
     if "rating" in entry["columns"]:
@@ -188,6 +201,7 @@ def _has_texts(pair: Mapping) -> bool:
 
 
 def _number(rating) -> float | None:
+    """Return a rating as a number, or None if it is none."""
     try:
         found = float(rating)
     except (TypeError, ValueError):
@@ -263,6 +277,7 @@ def _by_language(entry: Mapping, name: str, folder: Path) -> dict[str, dict[str,
 
 
 def _without_repeated(found: Mapping[str, list[tuple[str, dict]]], name: str) -> dict[str, dict[str, dict]]:
+    """Return {language: {key: record}} without keys that a language repeats."""
     twice = {
         key
         for keyed in found.values()
@@ -344,6 +359,7 @@ def _column_problems(
 
 
 def _content(feature) -> str:
+    """Describe what a column holds."""
     if isinstance(feature, datasets.Value):
         return TEXT if feature.dtype in ("string", "large_string") else NUMBER
     inner = getattr(feature, "feature", feature[0] if isinstance(feature, list) and feature else None)
@@ -374,6 +390,7 @@ def _with_plain_prompt(record: dict, entry: Mapping) -> dict:
 
 
 def _plain(prompt: object) -> object:
+    """Return a prompt of one single question as its text."""
     if isinstance(prompt, list) and len(prompt) == 1 and prompt[0].get("role") == "user":
         return prompt[0]["content"]
     return prompt

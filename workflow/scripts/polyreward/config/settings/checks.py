@@ -243,7 +243,7 @@ def _judge_problems(key: Key, name: str, entry: dict, questions: dict, is_pinned
 
 
 def source_problems(key: Key, entry: Any, settings: Settings, known: Known) -> Iterator[Problem]:
-    """Yield what is wrong with where an entry comes from."""
+    """Yield what is wrong with where an entry, or its reference, comes from."""
     if not isinstance(entry, Source):
         return
     if entry.model is not None:
@@ -260,6 +260,7 @@ def source_problems(key: Key, entry: Any, settings: Settings, known: Known) -> I
     if entry.path is not None and not (Path(entry.path) / "config.json").is_file():
         text = f"`{entry.path}` is no model folder (no config.json in it); correct the path"
         yield Problem((*key, "path"), text)
+    yield from source_problems((*key, "reference"), getattr(entry, "reference", None), settings, known)
 
 
 def _sections(settings: Settings, known: Known) -> Iterator[Problem]:
