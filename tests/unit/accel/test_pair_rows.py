@@ -39,15 +39,18 @@ def test_training_gives_the_same_weights(base, tmp_path, token_budget):
     )
 
 
-@pytest.mark.parametrize("changes", [{"lora": None}, {"epochs": 2}], ids=str)
+@pytest.mark.parametrize("changes", [{"lora": None}, {"epochs": 2}, {"pooling": "answer"}], ids=str)
 def test_so_it_does_with_other_settings(base, tmp_path, changes):
     separate = train(base, tmp_path / "a", **SGD, **changes)
     assert_same_weights(base, separate, train(base, tmp_path / "b", token_budget=99, **SGD, **changes))
 
 
-def test_so_it_does_from_frozen_states(base, tmp_path):
-    remembered = train(base, tmp_path / "b", cache_frozen_layers=True, token_budget=40, **SGD)
-    assert_same_weights(base, train(base, tmp_path / "a", **SGD), remembered)
+@pytest.mark.parametrize("pooling", ["last", "answer"])
+def test_so_it_does_from_frozen_states(base, tmp_path, pooling):
+    remembered = train(
+        base, tmp_path / "b", cache_frozen_layers=True, token_budget=40, pooling=pooling, **SGD
+    )
+    assert_same_weights(base, train(base, tmp_path / "a", pooling=pooling, **SGD), remembered)
 
 
 @pytest.fixture

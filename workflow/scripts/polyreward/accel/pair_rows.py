@@ -14,6 +14,7 @@ from transformers.modeling_outputs import SequenceClassifierOutputWithPast
 from polyreward.accel.frozen import FrozenLayers
 from polyreward.accel.trees import Tree, tree_inputs
 from polyreward.models.batches import token_budget_batches
+from polyreward.models.reward_model import reward_of
 
 
 class PairRows:
@@ -61,4 +62,9 @@ class PairRows:
             self.frozen.recall(rows)
         inputs = tree_inputs(rows, self.decoder.config, self.model.config.pad_token_id, self.decoder.device)
         states = self.decoder(**inputs, use_cache=False).last_hidden_state
-        return [self.model.score(of_row[row.ends]) for of_row, row in zip(states, rows, strict=True)]
+        return [
+            torch.stack(
+                [reward_of(self.model, *one) for one in zip(row.sequences, row.split(of_row), strict=True)]
+            )
+            for of_row, row in zip(states, rows, strict=True)
+        ]

@@ -68,15 +68,6 @@ class Tree:
         mask[: len(self), : len(self)] = sees
         return mask
 
-    @property
-    def ends(self) -> list[int]:
-        """Where in the row each sequence ends; that of an empty branch is the end of what is shared."""
-        ends, place = [], len(self.shared)
-        for branch in self.branches:
-            place += len(branch)
-            ends.append(place - 1 if branch else len(self.shared) - 1)
-        return ends
-
     def split(self, states: torch.Tensor) -> list[torch.Tensor]:
         """Return the states (tokens, d_model) of each sequence, from the row's."""
         shared, *branches = states[: len(self)].split([len(self.shared), *map(len, self.branches)])

@@ -80,6 +80,23 @@ def rendered(tokenizer, turns: Messages, **options) -> list[int]:
         ) from error
 
 
+def answer_header(tokenizer) -> list[int]:
+    """Return the tokens that the chat template writes between a prompt and its answer.
+
+    Raises:
+        PolyrewardError: it writes none, or others once the answer is there.
+    """
+    turns, answer = [{"role": "user", "content": "a"}], {"role": "assistant", "content": "a"}
+    prompt, asked = rendered(tokenizer, turns), rendered(tokenizer, turns, add_generation_prompt=True)
+    whole = rendered(tokenizer, [*turns, answer])
+    if asked[: len(prompt)] != prompt or len(asked) == len(prompt) or whole[: len(asked)] != asked:
+        raise PolyrewardError(
+            "the chat template has no header of its own before an answer, so the reward cannot be pooled over"
+            " the answer's tokens; set reward_model.pooling to last"
+        )
+    return asked[len(prompt) :]
+
+
 def pin_date(tokenizer) -> bool:
     """Make a chat template print TODAY instead of the current date; return whether it changed."""
     before = tokenizer.chat_template
@@ -105,3 +122,10 @@ def answer_start(tokenizer, prompt: str | Messages, ids: Sequence[int]) -> int:
     while shared < min(len(prefix), len(ids)) and prefix[shared] == ids[shared]:
         shared += 1
     return shared
+
+
+def last_place(ids: Sequence[int], sought: Sequence[int]) -> int | None:
+    """Return where some tokens begin for the last time in others; None where they do not."""
+    sought = list(sought)
+    starts = range(len(ids) - len(sought), -1, -1)
+    return next((start for start in starts if list(ids[start : start + len(sought)]) == sought), None)

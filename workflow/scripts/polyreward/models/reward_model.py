@@ -1,24 +1,37 @@
 """Reward models: a base with one scalar head and a pad token of its own."""
 
 import logging
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers.modeling_outputs import SequenceClassifierOutput
 from transformers.utils import logging as transformers_logging
 
+from polyreward.core.conversations import answer_header, last_place
 from polyreward.core.seals import intact
 
 PAD_TOKEN = "<|polyreward_pad|>"
 logger = logging.getLogger(__name__)
 
 
-def new_reward_model(base_folder: str | Path, seed: int):
+def new_reward_model(base_folder: str | Path, seed: int, pooling: str = "last"):
     """Make an untrained reward model of a base: (model, tokenizer), both in fp32.
 
     The head has no bias and is initialised N(0, 1/sqrt(d_model + 1)), that standard deviation. A base whose
     pad token is missing or equals its end token gets one of its own, and its embedding a row. Source: arXiv
-    2410.18027, appendix B. Raises PolyrewardError where the base's folder changed since it was made."""
+    2410.18027, appendix B.
+
+    Args:
+        pooling: "last": the reward is the head on the last token's state; "answer": its mean over the
+            answer's tokens.
+
+    Raises:
+        PolyrewardError: the base's folder changed since it was made, or its chat template has no header of an
+            answer by which to pool.
+    """
     tokenizer = AutoTokenizer.from_pretrained(intact(base_folder))
     verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()  # the missing head and the unused LM head are what we want
@@ -39,4 +52,41 @@ def new_reward_model(base_folder: str | Path, seed: int):
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         model.score.weight.normal_(0.0, (d_model + 1) ** -0.5, generator=generator)
-    return model, tokenizer
+    if pooling == "answer":
+        model.config.answer_header = answer_header(tokenizer)
+    return pooled(model), tokenizer
+
+
+def pooled(model: torch.nn.Module) -> torch.nn.Module:
+    """Return a sequence classification model whose reward is pooled as its config says.
+
+    A config with an `answer_header` (token ids) makes the mean of the head over the answer's tokens; any
+    other model stays as it is.
+    """
+    if getattr(model.config, "answer_header", None):
+        model.__class__ = _over_answers(type(model))
+    return model
+
+
+def reward_of(model: torch.nn.Module, ids: Sequence[int], states: torch.Tensor) -> torch.Tensor:
+    """Return a conversation's reward (1,) from its token ids and last hidden states (tokens, d_model)."""
+    header = getattr(model.config, "answer_header", None)
+    if not header:
+        return model.score(states[-1])
+    place = last_place(ids, header)
+    start = 0 if place is None else min(place + len(header), len(ids) - 1)
+    return model.score(states[start:]).mean(dim=0)
+
+
+@cache
+def _over_answers(kind: type) -> type:
+    def forward(self, input_ids, attention_mask=None, **_) -> SequenceClassifierOutput:
+        """Return the rewards (conversations, 1) of token ids (conversations, tokens)."""
+        mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+        states = self.get_decoder()(input_ids=input_ids, attention_mask=mask, use_cache=False)
+        rows = zip(input_ids, states.last_hidden_state, mask.bool(), strict=True)
+        rewards = [reward_of(self, ids[keep].tolist(), state[keep]) for ids, state, keep in rows]
+        return SequenceClassifierOutput(logits=torch.stack(rewards))
+
+    # The same name and module, so that the folder names the class of transformers whose weights it holds.
+    return type(kind.__name__, (kind,), {"forward": forward, "__module__": kind.__module__})

@@ -10,6 +10,7 @@ from polyreward.accel.trees import can_share, last_states
 from polyreward.core.errors import UnavailableError
 from polyreward.core.logs import progress
 from polyreward.models.batches import padded, token_budget_batches
+from polyreward.models.reward_model import reward_of
 from polyreward.scoring.heads import Reward
 from polyreward.scoring.interface import Conversations, Scores
 from polyreward.scoring.tokens import Tokenized, tokenized
@@ -64,7 +65,9 @@ class Classifier:
                 report,
             )
             for group, member, found in states:
-                rewards[group, member] = self.model.score(found[-1]).float().item()
+                rewards[group, member] = (
+                    reward_of(self.model, texts.groups[group][member], found).float().item()
+                )
         return rewards
 
     def _by_model(self, texts: Tokenized, label: str) -> dict[tuple[int, int], float]:
@@ -101,7 +104,7 @@ def with_memory(reward_model: Classifier, top_layers: int, states: dict) -> Clas
 
 @torch.inference_mode()
 def shares_prompt(model: torch.nn.Module, output: str = "logits") -> bool:
-    """Return whether a classifier's reward is its head on the last token's state, and its decoder can share
+    """Return whether a classifier's reward is its head on its decoder's states, and its decoder can share
     prompts.
 
     Asked of the model itself, on one text; else it is run whole, each conversation by itself."""
@@ -113,8 +116,9 @@ def shares_prompt(model: torch.nn.Module, output: str = "logits") -> bool:
         return False
     ids = torch.arange(9, device=decoder.device)[None] * 5 % min(model.config.vocab_size, 997)
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-    found, state = model(**inputs).logits[0, 0], decoder(**inputs, use_cache=False).last_hidden_state[0, -1]
-    return torch.allclose(found, head(state)[0], atol=1e-2, rtol=1e-2)
+    states = decoder(**inputs, use_cache=False).last_hidden_state[0]
+    reward = reward_of(model, ids[0].tolist(), states)
+    return torch.allclose(model(**inputs).logits[0], reward, atol=1e-2, rtol=1e-2)
 
 
 def pad_of(model: torch.nn.Module) -> int | None:

@@ -13,6 +13,7 @@ from torch import nn
 from transformers import LlamaModel, LlamaPreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
+from polyreward.core.conversations import last_place
 from polyreward.core.errors import UnavailableError
 
 ANSWER_BEGINS = "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"  # in Llama 3's chat template
@@ -105,7 +106,7 @@ class GatedObjectives(Reward):
         """Return the weighed sum of the objectives."""
         objectives = self.regression_layer(_at(states, ends)) @ self.reward_transform_matrix
         begins = torch.tensor(
-            [_last_place(row, self.answer_begins) for row in ids.tolist()], device=states.device
+            [last_place(row, self.answer_begins) or 0 for row in ids.tolist()], device=states.device
         )
         return (self.gating(_at(states, begins)) * objectives).sum(dim=-1, keepdim=True)
 
@@ -137,9 +138,3 @@ def _objectives(config) -> int:
 def _at(states: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
     places = places.to(states.device)
     return states[torch.arange(len(states), device=states.device), places]
-
-
-def _last_place(ids: list[int], sought: list[int]) -> int:
-    """Return where some tokens begin for the last time; 0 where they do not."""
-    starts = range(len(ids) - len(sought), -1, -1)
-    return next((start for start in starts if ids[start : start + len(sought)] == sought), 0)

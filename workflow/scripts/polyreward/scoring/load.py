@@ -16,6 +16,7 @@ from polyreward.core.seals import intact
 from polyreward.models.attention import EAGER_TOKENS, attention_for
 from polyreward.models.devices import device
 from polyreward.models.precision import torch_dtype
+from polyreward.models.reward_model import pooled
 from polyreward.scoring.classifier import Classifier, shares_prompt
 from polyreward.scoring.heads import Reward, head_of
 from polyreward.scoring.loglik import CausalLM, causal_lm
@@ -200,7 +201,7 @@ def _loaded(
     if tokenizer.chat_template is None:
         raise UnavailableError(f"{source}: its tokenizer has no chat template; save one with it")
     pin_date(tokenizer)
-    return multiply_by_onednn((model if spread(gpus) else model.to(device())).eval()), tokenizer
+    return multiply_by_onednn(pooled(model if spread(gpus) else model.to(device())).eval()), tokenizer
 
 
 def spread(gpus: int) -> bool:

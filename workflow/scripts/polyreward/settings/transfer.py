@@ -204,6 +204,12 @@ class RewardModelTraining(Section):
     lora: Lora | None = Field(
         description="Adapters on the top decoder layers; null for full fine-tuning (paper: null)."
     )
+    pooling: Literal["last", "answer"] = Field(
+        default="last",
+        description=(
+            "What the reward is read from: the last token (paper), or the mean over the answer's tokens."
+        ),
+    )
     depth: dict[str, Count] | None = Field(
         default=None,
         description=(

@@ -83,7 +83,7 @@ def train_reward_model(
     train on."""
     precision = dtype_of(precision)
     record = recorded(settings, precision)
-    model, tokenizer = new_reward_model(base_folder, seed)
+    model, tokenizer = new_reward_model(base_folder, seed, settings.pooling)
     dataset, counts = tokenized_requests(rows, tokenizer, settings.max_length)
     logger.info("%s: %s", label, counts)
     if not len(dataset):
@@ -108,7 +108,7 @@ def train_reward_model(
         return {"settings": record, "seed": seed, "counts": counted, "steps": logged_steps(history)}
 
     def new_model():
-        return new_reward_model(base_folder, seed)[0]
+        return new_reward_model(base_folder, seed, settings.pooling)[0]
 
     finish_training(trainer, tokenizer, new_model, training_record, checkpoints, out_folder, label)
 
