@@ -7,14 +7,17 @@ import pandas as pd
 from made_up import INTERVAL
 
 from polyreward.analysis.bootstrap import bootstrap_weights
+from polyreward.analysis.verdicts import Rule, extreme, verdict
 from polyreward.carb.downstream.correlation import ERRORS
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.carb.scores import SCORE_COLUMNS
 from polyreward.claims.carb_evidence import CarbEvidence, Judges, Sensitivity, TopicScores
+from polyreward.claims.carb_quantities import QUANTITIES
 from polyreward.core.naming import BEST_OF_N
 from polyreward.think_as_locals.comparison import MEASURES, JudgeDraws
 
 CULTURES, DOMAINS = ["de", "ja"], ["commonsense", "values", "safety", "linguistics"]
+ABOVE = Rule("above", 0, 0)
 TOPICS = 20  # of each domain, asked of every culture
 KINDS = {
     f"{name}-{n}": kind
@@ -63,10 +66,12 @@ def even_scores():
 
 
 def rewrite_scores(fact, surface, swing=0.0):
-    """Return scores of rewrites: CC moves them by fact, plus and minus swing by turns of topics, the others by surface."""
+    """Return scores of rewrites: CC moves them by fact, plus and minus swing by turns of topics, RC, CL and RP by
+    surface, a number or one for each."""
+    moves = np.broadcast_to(surface, 3)
 
     def of_topic(domain, topic):
-        return [0.0, -(fact + swing * (-1) ** topic), surface, -surface, surface]
+        return [0.0, -(fact + swing * (-1) ** topic), moves[0], -moves[1], moves[2]]
 
     return score_rows(of_topic)
 
@@ -120,3 +125,12 @@ def carb_evidence(**parts):
         "judges": judges(dict.fromkeys(("base", "base-with-criteria", "warmup", "full", "no-corr", "no-appr"), 0.5)),
     }  # fmt: skip
     return CarbEvidence(**{**given, **parts})
+
+
+def found(name, made_up, rule=ABOVE, **options):
+    """Return the verdict and the estimate of a quantity."""
+    contrasts = QUANTITIES[name](made_up, **options).contrasts
+    return (
+        verdict(contrasts, rule, INTERVAL.confidence),
+        extreme(contrasts, rule.side, INTERVAL.confidence)[0],
+    )

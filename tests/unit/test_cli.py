@@ -12,6 +12,7 @@ from tiny_models import ROOT, ROWS
 
 from polyreward import cli
 from polyreward.cli import pages
+from polyreward.cli.shared import FIRST_PROBLEMS
 from polyreward.ops.environments import STAGES
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.pairs import score_rows
@@ -218,7 +219,10 @@ def test_catalog_works_on_the_checkout_at_hand_and_says_what_it_wrote(data, tmp_
     said = capsys.readouterr()
     assert path.is_file() and not own.exists()
     assert f"{path}: written" in said.out
-    assert cli.main(["catalog", "check", "pt"]) == 1
+    shown = [line for line in said.err.splitlines() if line.startswith("  - ")]
+    assert len(shown) == FIRST_PROBLEMS
+    assert re.search(r"and \d{3,} more; --all lists them", said.err)
+    assert cli.main(["catalog", "check", "pt", "--all"]) == 1
     assert len(capsys.readouterr().err.splitlines()) > 500
 
 
@@ -247,3 +251,13 @@ def test_the_version_and_the_commands_to_start_with(capsys):
     said = capsys.readouterr().out
     start = said[said.index("Start with one of these:") : said.index("Options:")]
     assert re.findall(r"^ +polyreward (\w+)", start, re.MULTILINE) == ["score", "report", "plan"]
+
+
+def test_score_takes_a_policy_and_its_reference(tiny_gemma, rows_file, tmp_path, capsys):
+    policy, out = str(tiny_gemma), str(tmp_path / "out.parquet")
+    arguments = ["score", policy, str(rows_file), "--out", out, "--reference", policy]
+    assert cli.main(arguments) == 1
+    assert "add --kind implicit" in capsys.readouterr().err
+    assert cli.main([*arguments, "--kind", "implicit"]) == 0
+    assert (pd.read_parquet(out)["score_chosen"] == 0).all()
+    assert "Margins that batching may turn (n_within_noise): r0, r1, r2" in capsys.readouterr().out

@@ -210,6 +210,14 @@ def test_instructions_are_taken_apart_by_language():
     assert [row["id"] for row in found["en"]] == ["i1", "i2"]
 
 
+def test_every_missing_text_of_an_instruction_is_named():
+    broken = {"id": "i2", "prompt": {"en": "Who?"}, "reference": {"en": " ", "es": "Yo."}}
+    with pytest.raises(PolyrewardError) as error:
+        parallel_instructions([ITEM, broken], ["en", "es"], "x.yaml", ["prompt", "reference"])
+    assert "x.yaml, prompt: passage `i2` is not in es" in str(error.value)
+    assert "x.yaml, reference: passage `i2` is not in en" in str(error.value)
+
+
 def test_instructions_without_references_are_answered_by_a_model():
     bare = [{"id": "i1", "prompt": ITEM["prompt"]}, {"id": "i2", "prompt": {"en": "Who?", "es": "¿Quién?"}}]
     rows = parallel_instructions(bare, ["en", "es"], "x.yaml", ["prompt"])["es"]

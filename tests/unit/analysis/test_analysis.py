@@ -69,6 +69,19 @@ def test_what_trainings_differ_by_on_single_templates_is_counted_once():
     assert 0 < row["avg_se_trainings"] < row["avg_se"]
 
 
+def test_the_variance_between_trainings_widens_an_interval():
+    rows = independent(40)
+    right = [n % 4 > 0 for n in range(40)]
+    tables = {
+        f"m{seed}": scores(right if seed else [not value for value in right], rows) for seed in range(3)
+    }
+    alike = comparison(rows, benchmark=INDEPENDENT, **tables)
+    weights = dict.fromkeys(tables, 1 / 3)
+    one, drawn = alike.contrast(weights), alike.contrast(weights, [list(tables)])
+    assert drawn["avg"] == pytest.approx(one["avg"])
+    assert drawn["avg_high"] - drawn["avg_low"] > 2 * (one["avg_high"] - one["avg_low"])
+
+
 @pytest.mark.parametrize(("ties", "safety"), [("wrong", 50), ("half", 75)])
 def test_each_scorer_counts_ties_its_own_way(ties, safety):
     assert comparison(ties=ties, m=scores([1, 1, 1, 1, None])).contrast({"m": 1})["safety"] == pytest.approx(
@@ -132,6 +145,12 @@ def test_a_subset_in_no_section_is_named(a_slice):
         comparison(rows, a_slice=a_slice, m=scores([1] * 6, rows))
 
 
+@pytest.mark.parametrize("column", ["score_chosen", "score_rejected"])
+def test_a_score_that_is_no_number_is_refused(column):
+    with pytest.raises(PolyrewardError, match="first: id 3\\). Delete the file"):
+        comparison(m=scores([1, 0, 1, 1, 0]).assign(**{column: [0, 0, np.nan, 0, 0]}))
+
+
 def test_rows_with_and_without_a_template_mix():
     rows = [ROWS[0], {**ROWS[1], "template": None}]
     assert comparison(rows, benchmark=INDEPENDENT, m=scores([1, 0], rows)).sizes() == {
@@ -145,6 +164,21 @@ def test_a_contrast_is_the_difference_of_the_contrasts():
     a, b, difference = both.contrast({"a": 1}), both.contrast({"b": 1}), both.contrast({"a": 1, "b": -1})
     assert difference["avg"] == pytest.approx(a["avg"] - b["avg"])
     assert difference["avg"] == pytest.approx(18.75)  # a: (100 + 0) / 2; b: (1/8 + 1/2) / 2 = 31.25
+
+
+def test_pairs_of_a_template_widen_the_interval_of_a_comparison():
+    rows = independent(100)
+    right = [n % 2 for n in range(100)]
+    grouped = [{**row, "template": str(n // 10 + 10 * (n % 2))} for n, row in enumerate(rows)]
+    low, high = (
+        np.subtract(row["avg_high"], row["avg_low"])
+        for row in (
+            comparison(r, benchmark=INDEPENDENT, m=scores(right, rows)).contrast({"m": 1})
+            for r in (rows, grouped)
+        )
+    )
+    # 100 independent pairs, or 20 templates of five pairs each that agree: wider by sqrt(5) = 2.2
+    assert 1.7 < high / low < 2.8
 
 
 def test_mcnemar_is_the_exact_binomial_test_of_the_discordant_pairs():
@@ -270,6 +304,14 @@ def test_intervals_of_twins_are_over_families():
     # points, times 1.96
     assert row["pair_accuracy_low"] == pytest.approx(50 - 29.6, abs=2)
     assert row["pair_accuracy_high"] == pytest.approx(50 + 29.6, abs=2)
+
+
+def test_a_single_family_has_no_interval():
+    row = twins([(1, 1)])
+    assert (
+        row["pair_accuracy_pct"] == 100
+        and np.isnan([row["pair_accuracy_low"], row["pair_accuracy_high"]]).all()
+    )
 
 
 def test_twins_of_unlike_pairs_are_refused():

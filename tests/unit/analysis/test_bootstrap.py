@@ -168,6 +168,13 @@ def test_many_units_that_are_nearly_all_alike_have_the_interval_of_few():
     assert 0.85 < low < 0.95 and high == 1
 
 
+def test_resamples_that_are_all_alike_have_a_width_too():
+    # of strata that are each all right or all wrong: 4 of 8 is a half of 10, and a variance of 0.5^2 + 0.5^2
+    # over 10^2
+    reach = 1.96 * np.sqrt(0.5) / 10
+    assert share_interval(np.full(9, 0.5), 0.95, 6, 8) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-4)
+
+
 def test_a_share_without_degrees_of_freedom_has_no_interval():
     assert np.isnan(share_interval(np.ones(9), 0.95, 0, 1)).all()
 

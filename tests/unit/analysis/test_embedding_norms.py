@@ -85,6 +85,12 @@ def test_uses_are_counted_as_if_languages_had_as_much_text():
     assert token_sets(letters, texts, 0.6) == {"en": [1], "es": [2]}  # a is half of both
 
 
+@pytest.mark.parametrize("share", [0.5, 0, 1.01])
+def test_a_share_by_which_a_token_could_be_of_two_languages_is_refused(share):
+    with pytest.raises(ValueError, match="above 0.5 and at most 1"):
+        token_sets(letters, {"en": ["a"], "es": ["b"]}, share)
+
+
 def test_texts_are_tokenised_some_at_a_time(monkeypatch):
     sizes = []
 
@@ -119,6 +125,15 @@ def test_every_language_without_tokens_of_its_own_is_named():
 def test_each_token_gets_the_nearest_rank_that_is_free(tokens, pool, pairs):
     assert matched(tokens, pool, max_ratio=2) == pairs
     assert matched(tokens[::-1], pool[::-1], max_ratio=2) == pairs
+
+
+def test_matches_are_different_tokens():
+    generator = np.random.default_rng(1)
+    tokens, pool = (generator.choice(1000, 300, replace=False).tolist() for _ in range(2))
+    pairs = matched(tokens, pool)
+    for side in zip(*pairs, strict=True):
+        assert len(set(side)) == len(pairs)
+    assert max((max(pair) + 1) / (min(pair) + 1) for pair in pairs) <= 1.25
 
 
 def test_the_source_stands_once_among_all_and_beside_each_language_where_matched():

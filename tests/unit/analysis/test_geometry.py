@@ -8,6 +8,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.geometry import COLUMNS, geometry_table, linear_cka, spectra
+from polyreward.artifacts.figures import save_figure
 from polyreward.core.errors import PolyrewardError
 from polyreward.prepare.passages import parallel_passages
 from polyreward.transfer.figure1 import draw_figure1
@@ -155,8 +156,14 @@ def test_every_passage_that_lacks_a_language_is_named():
     assert "passage 2 has no id of its own (`b`)" in message
 
 
-def test_figure_1_has_a_bar_and_a_line_for_each_model():
+def test_figure_1_is_drawn_the_same_each_time(tmp_path):
     states = {name: noise(2, 10, 6, seed=n) for n, name in enumerate(["base", "en", "es"])}
     table = geometry_table(states, "b", ["en", "es"], INTERVAL)
-    axes = draw_figure1(table, "95%").axes
-    assert (len(axes), len(axes[0].patches), len(axes[1].lines)) == (3, 3, 3)
+    for name in ("one", "two"):
+        figure = draw_figure1(table, "95%")
+        assert len(figure.axes) == 3
+        assert len(figure.axes[0].patches) == 3
+        assert len(figure.axes[1].lines) == 3
+        save_figure(figure, tmp_path / f"{name}.png", tmp_path / f"{name}.pdf")
+    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
+    assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()

@@ -18,7 +18,7 @@ from polyreward.analysis.power import (
     scaled,
     standard_error,
 )
-from polyreward.analysis.verdicts import UNDECIDED, Rule, from_correlations
+from polyreward.analysis.verdicts import UNDECIDED, Contrasts, Rule, from_correlations, verdict
 from polyreward.ops.power_page import is_reached
 
 ABOVE, BELOW = Rule("above", 0, 0), Rule("below", 0, 0)
@@ -30,9 +30,26 @@ ROW = {
 }  # fmt: skip
 
 
+def from_units(units) -> Contrasts:
+    """Return contrasts that are means of units, with Student's t intervals."""
+    samples = [np.asarray(values, dtype=float) for values in units]
+    points = np.array([values.mean() for values in samples])
+    errors = np.array([values.std(ddof=1) / np.sqrt(len(values)) for values in samples])
+    freedom = np.array([len(values) - 1 for values in samples])
+
+    def ends(confidence: float):
+        reach = stats.t.ppf(0.5 + confidence / 2, freedom) * errors
+        return points - reach, points + reach
+
+    return Contrasts(points, ends)
+
+
 def test_the_standard_error_of_a_known_width():
     assert standard_error(1.959964, 0.95, np.inf) == pytest.approx(1)
     assert standard_error(2.776445, 0.95, 4) == pytest.approx(1)
+    values = np.random.default_rng(0).normal(size=12)
+    low, high = (float(end[0]) for end in from_units([values]).ends(0.9))
+    assert standard_error((high - low) / 2, 0.9, 11) == pytest.approx(stats.sem(values))
 
 
 @pytest.mark.parametrize(
@@ -43,6 +60,11 @@ def test_the_errors_to_decide_are_those_of_a_t_test_s_power(freedom, expected):
     assert found == pytest.approx(expected, abs=1e-3)
     if np.isfinite(freedom):
         assert stats.nct.sf(stats.t.ppf(0.975, freedom), freedom, found) == pytest.approx(0.8, abs=1e-4)
+
+
+def test_twice_the_units_divide_the_error_by_the_root_of_two():
+    assert scaled(Measured(3.0, 100), 200, 2, 1) == pytest.approx((3 / np.sqrt(2), 199))
+    assert scaled(Measured(3.0, 100), 100, 1, 1) == (3, 99)
 
 
 def test_variance_between_trainings_is_divided_by_seeds_and_not_by_units():
@@ -152,6 +174,16 @@ def test_few_units_decide_nothing():
     assert needed_value(Measured(1.0, 100), ABOVE, "points", 10, 0.1, 1, 0.95) == pytest.approx(
         np.sqrt(10) * 3.1496, abs=0.01
     )
+
+
+@pytest.mark.slow
+def test_a_claim_holds_at_its_value_in_four_of_five_samples():
+    generator = np.random.default_rng(1)
+    value = needed_value(Measured(1 / np.sqrt(400), 400), ABOVE, "points", 25, 25 / 400, 1, 0.95)
+    held = [
+        verdict(from_units([generator.normal(value, 1, 25)]), ABOVE, 0.95) == "holds" for _ in range(4000)
+    ]
+    assert np.mean(held) == pytest.approx(0.8, abs=0.02)
 
 
 def results(folder, table, name="transfer_claims.csv"):

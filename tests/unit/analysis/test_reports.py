@@ -209,6 +209,19 @@ def test_the_gate_s_verdict_follows_the_interval(model, baseline, verdict):
     assert table["verdict"].tolist() == [verdict]
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_gate_is_not_decided_where_the_interval_holds_zero(sign):
+    rows = independent(20)
+    better, worse = scores([1, 0] * 10, rows), scores([0, 1] * 9 + [0, 0], rows)
+    model, baseline = (better, worse) if sign > 0 else (worse, better)
+    table = gate_table(
+        together({"rm": model, "length": baseline}, rows), ["rm"], ["length"], INDEPENDENT, INTERVAL
+    )
+    (row,) = table.to_dict("records")
+    assert row["avg"] == pytest.approx(sign * 5)  # 10 right and 9, of 20
+    assert row["avg_low"] < 0 < row["avg_high"] and row["verdict"] == "not decided"
+
+
 def test_the_gate_takes_the_mean_of_the_models():
     rows = independent(4)
     tables = {

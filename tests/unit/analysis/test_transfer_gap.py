@@ -65,3 +65,14 @@ def test_of_several_trainings_it_is_the_mean_and_their_spread_widens_the_interva
     assert one["gap_points"] == pytest.approx(30) and other["gap_points"] == pytest.approx(30)
     assert other["high"] - other["low"] > one["high"] - one["low"]
     assert other["n_seeds"] == 2
+
+
+def test_the_order_of_scores_does_not_matter():
+    made_up = scores({("a_en", "en"): 0.9, ("a_en", "ko"): 0.5, ("b_en", "en"): 0.8, ("b_en", "ko"): 0.7})
+    turned = made_up.sort_values(["language", "scorer"], kind="stable", ascending=False)
+    key = ["base_model", "eval_language"]
+    one, other = (
+        transfer_gaps(table, ["a", "b"], ["en", "ko"], BENCHMARK, INTERVAL).set_index(key)["gap_points"]
+        for table in (made_up, turned)
+    )
+    assert one["a", "ko"] == other["a", "ko"] and one["b", "ko"] == other["b", "ko"]

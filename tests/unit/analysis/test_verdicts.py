@@ -44,17 +44,21 @@ def within(*ends):
         (-3, -1, ABOVE, FAILS),
         (-1, 3, ABOVE, UNDECIDED),
         (0, 3, ABOVE, UNDECIDED),
+        (-3, 0, ABOVE, UNDECIDED),
+        (0, 0, ABOVE, UNDECIDED),
         (0.0, 0.1, BELOW, HOLDS),
         (0.3, 0.4, BELOW, FAILS),
         (0.1, 0.3, BELOW, UNDECIDED),
         (1, 2, THREE, SMALLER),
         (-1, 2, THREE, SMALLER),
+        (-2, -1, THREE, FAILS),
         (-5, -5, ABOVE, UNDECIDED),
         (5, 5 + 1e-13, ABOVE, UNDECIDED),  # rounding is no width
         (-1, 1, TIE, HOLDS),
         (-3, 1, TIE, UNDECIDED),
         (-9, -3, TIE, FAILS),
         (np.nan, np.nan, ABOVE, UNDECIDED),
+        (np.nan, np.nan, BELOW, UNDECIDED),
     ],
 )
 def test_a_verdict_follows_the_interval_and_the_bound(low, high, rule, expected):
@@ -176,6 +180,17 @@ def test_the_greatest_of_several_contrasts_is_the_mirror_of_the_least():
     values = np.random.default_rng(1).normal(size=(500, 3))
     estimate, low, high = extreme(from_draws(values, 50), "above", 0.95)
     assert extreme(from_draws(-values, 50), "below", 0.95) == pytest.approx((-estimate, -high, -low))
+
+
+def test_the_interval_of_the_least_covers_it():
+    generator, covered, truth = np.random.default_rng(2), 0, np.array([0.0, 0.0, 0.3])
+    for _ in range(300):
+        units = generator.normal(truth, 1, (30, 3))
+        means, errors = units.mean(axis=0), units.std(axis=0, ddof=1) / np.sqrt(30)
+        drawn = means + errors * generator.normal(size=(200, 3))
+        _, low, high = extreme(from_draws(np.vstack([means, drawn]), 29), "above", 0.9)
+        covered += low <= truth.min() <= high
+    assert covered / 300 >= 0.88
 
 
 def test_a_contrast_that_is_no_number_leaves_the_least_undecided():

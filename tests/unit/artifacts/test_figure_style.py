@@ -54,6 +54,12 @@ def test_any_two_looks_differ_in_grey(looks):
         assert one.marker != other.marker
 
 
+def test_a_language_has_one_look_whatever_stands_beside_it():
+    assert style.language_look("ko") is style.LANGUAGES["ko"]
+    assert style.language_look("sw") == style.language_look("sw")  # not listed
+    assert style.language_look("sw") not in style.LANGUAGES.values()
+
+
 def test_the_colour_of_a_language_is_the_same_in_every_figure():
     bars = {tick.get_text(): bar.get_facecolor() for axis in drawn("figure1").axes[:1]
             for tick, bar in zip(axis.get_xticklabels(), axis.containers[-1], strict=True)}  # fmt: skip

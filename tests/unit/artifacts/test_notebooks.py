@@ -101,6 +101,14 @@ def test_a_notebook_has_one_cell_for_its_settings(tmp_path, text):
         execute_notebook(written(tmp_path, text), {})
 
 
+def test_neither_file_is_written_where_one_cannot_be(tmp_path):
+    notebook = execute_notebook(written(tmp_path, HEAD), {})
+    (tmp_path / "of.html").mkdir()
+    with pytest.raises(OSError):
+        write_notebook(notebook, tmp_path / "of.ipynb", tmp_path / "of.html")
+    assert not (tmp_path / "of.ipynb").exists()
+
+
 @pytest.mark.parametrize("name", ["transfer", "carb"])
 def test_a_notebook_without_results_says_how_they_are_made(tmp_path, monkeypatch, name):
     monkeypatch.chdir(ROOT)

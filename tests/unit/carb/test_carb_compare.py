@@ -120,3 +120,9 @@ def test_a_judge_stands_beside_the_one_that_is_as_far_in_its_training():
         and set(own["pairing"]) == {SAME}
         and len(own) == 6
     )
+
+
+def test_nothing_in_common_is_a_table_without_rows(tmp_path):
+    empty = meeting("perturbation", perturbations().assign(percent_size=np.nan))
+    empty.to_csv(tmp_path / "empty.csv", index=False)
+    assert compared_table(tmp_path / "empty.csv").rows == []

@@ -44,6 +44,22 @@ def test_the_regression_by_hand():
     assert found["r2"] == pytest.approx(np.corrcoef(X, Y)[0, 1] ** 2)
 
 
+def test_a_perfect_line():
+    found = regressions.regression(X, 3 + 0.5 * X, 0.95)
+    assert [found[name] for name in ("slope", "intercept", "r2")] == pytest.approx([0.5, 3, 1])
+
+
+def test_noise_predicts_nothing():
+    generator = np.random.default_rng(0)
+    found = [
+        regressions.regression(generator.normal(size=12), generator.normal(size=12), 0.95) for _ in range(400)
+    ]
+    assert np.mean([row["p"] < 0.05 for row in found]) == pytest.approx(0.05, abs=0.03)
+    assert np.mean([row["slope_low"] <= 0 <= row["slope_high"] for row in found]) == pytest.approx(
+        0.95, abs=0.03
+    )
+
+
 def test_too_few_or_bad_points_are_refused():
     with pytest.raises(PolyrewardError, match="regression over 4 reward models"):
         regressions.regression(X[:4], Y[:4], 0.95)
@@ -73,6 +89,17 @@ def test_the_test_is_symmetric_and_finds_nothing_between_equals():
     assert equal["z_p"] == 1
     # what two benchmarks have in common sharpens the test
     assert one["z_p"] < regressions.steiger(0.7, 0.2, -0.3, 16)["z_p"]
+
+
+def test_the_test_keeps_its_level():
+    """Both correlations are 0.5 in truth, with a common part: 5% of samples differ by the test."""
+    generator = np.random.default_rng(1)
+    covariance = np.array([[1, 0.5, 0.5], [0.5, 1, 0.3], [0.5, 0.3, 1]])
+    found = []
+    for _ in range(1000):
+        r = np.corrcoef(generator.multivariate_normal(np.zeros(3), covariance, size=16).T)
+        found.append(regressions.steiger(r[0, 1], r[0, 2], r[1, 2], 16))
+    assert np.mean([row["z_p"] < 0.05 for row in found]) == pytest.approx(0.05, abs=0.025)
 
 
 def test_benchmarks_that_are_one_and_the_same_have_no_test():
@@ -161,3 +188,12 @@ def test_reliability(errors, expected):
     values = np.array([0.0, 2.0, 4.0])  # variance 4
     assert reliability(values, np.full(3, errors)) == pytest.approx(expected)
     assert np.isnan(reliability([5.0, 5.0], [1.0, 1.0]))
+
+
+def test_reliability_is_the_squared_correlation_with_what_is_measured():
+    generator = np.random.default_rng(5)
+    truth = generator.normal(size=20000)
+    measured = truth + 0.5 * generator.normal(size=20000)
+    assert reliability(measured, np.full(20000, 0.5)) == pytest.approx(
+        np.corrcoef(truth, measured)[0, 1] ** 2, abs=0.01
+    )

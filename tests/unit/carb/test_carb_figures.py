@@ -17,8 +17,11 @@ from polyreward.carb.downstream.correlation import BENCHMARKS, POINT_COLUMNS
 from polyreward.carb.figures import figure2, figure3, figure5
 from polyreward.carb.figures.figure1 import (
     COLUMNS,
+    draw_figure1,
     filled,
     first_lines,
+    own_names,
+    texts_by_culture,
     wrapped,
 )
 from polyreward.carb.leaderboard import Leaderboard
@@ -183,6 +186,18 @@ def test_what_figure_1_shows():
     scores = table[table["panel"] == "score"]
     assert len(scores) == 16 and set(scores["scorer"]) == set(KINDS) - {"length"}
     assert set(scores.loc[scores["is_chosen"].astype(bool), "from_culture"]) == {"en"}
+
+
+@WITH_FONTS
+def test_figure_1_is_the_same_from_run_to_run(tmp_path):
+    table, names = comparison.glance_table(board(), items(), score_tables(), "ar"), own_names(CULTURES)
+    for name in ("one", "two"):
+        with fonts.fonts_for(texts_by_culture(table, names)) as families:
+            save_figure(
+                draw_figure1(table, names, families), tmp_path / f"{name}.png", tmp_path / f"{name}.pdf"
+            )
+    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
+    assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()
 
 
 def test_figures_2_and_3_plot_their_tables():

@@ -135,6 +135,30 @@ def test_a_policy_is_trained_by_a_reward_model_of_another_base_and_is_a_plain_fo
     assert once == again and len(once) == 1  # the likeliest, whatever the seed
 
 
+@pytest.mark.slow
+def test_the_reward_rises_when_it_can_be_learnt(bases, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(
+        "polyreward.carb.downstream.grpo.load_reward_model",
+        lambda *given: Counts(lambda answer: answer.count("e")),
+    )
+    settings = {"steps": 40, "lora": None, "generations": 8, "batch_size": 32, "max_new_tokens": 12}
+    policy = trained(bases["tiny-gemma"], "nowhere", tmp_path, **settings)
+    rewards = [
+        step["reward"]
+        for step in json.loads((policy / "training.json").read_text())["steps"]
+        if "reward" in step
+    ]
+    assert np.mean(rewards[-5:]) > np.mean(rewards[:5]) + 0.5
+
+
+def test_fewer_prompts_than_an_update_takes_are_an_error(bases, reward_model, tmp_path):  # noqa: F811
+    with pytest.raises(
+        PolyrewardError,
+        match=r"6 of 6 questions are left.*fewer than the 8 of one update; raise carb.grpo.prompts",
+    ):
+        trained(bases["tiny-llama"], reward_model, tmp_path, batch_size=16)
+
+
 def test_a_folder_that_says_why_it_holds_no_policy_answers_nothing(tmp_path):
     (tmp_path / "missing.json").write_text('{"missing": "gone"}')
     assert candidates.policy_answers("p", tmp_path, [{"id": "q"}], None, "float32", 1) == []

@@ -86,6 +86,12 @@ def test_json_and_json_lines_are_read_alike(write, write_as):
     assert [answer["text"] for answer in items[0]["answers"]] == WORDS["de"][2:]
 
 
+def test_a_byte_order_mark_and_several_files_do_not_matter(write):
+    first, *others = every_cell()
+    paths = [write("\ufeff" + as_json([first])), write(as_lines(others), "others.jsonl")]
+    assert len(carb_items.read_item_files(paths, EXPECTED)) == 4
+
+
 @pytest.mark.parametrize(
     ("subset", "domain"),
     [
@@ -178,6 +184,18 @@ def test_all_problems_are_listed_at_once(write):
         "FILE:9: `laws_0`: `laws` is not in carb.domains (food, law); did you mean `law`? add it there, or drop the items",
         "ko, law: there is no item; add some, or leave one of the two out of carb.cultures and carb.domains",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[1, {}]", "FILE: item 1: 1: not an object; write {...} for each item"),
+        ('[\n{"id": 1},\n}', "FILE:3: not JSON (Expecting value); correct that line"),
+        ('{"id": 1}\n{"id": \n', "FILE:2: not JSON (Expecting value); write one JSON object a line"),
+    ],
+)
+def test_what_is_no_list_of_items_is_named_by_its_place(write, text, said):
+    assert said in problems_of(write(text))
 
 
 def test_ids_that_print_alike_are_one_and_a_long_list_of_problems_is_cut(write):

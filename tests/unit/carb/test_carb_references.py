@@ -84,6 +84,13 @@ def test_a_topic_s_problem_is_named(case):
         assert problem.startswith(start)
 
 
+@pytest.mark.parametrize(
+    "item", [topic(), fact_topic("currency_sign"), fact_topic("holiday_date")], ids=lambda item: item["id"]
+)
+def test_a_good_topic_has_no_problem(item):
+    assert problems(item) == []
+
+
 def test_all_problems_of_all_files_are_in_one_error(tmp_path):
     written(tmp_path, topic(prompt={**topic()["prompt"], "de": "?"}), {**topic(id="two"), "colour": "red"})
     written(tmp_path, topic(prompt={**topic()["prompt"], "de": "?"}), name="values_2.yaml")

@@ -131,6 +131,11 @@ def test_two_equal_answers_are_found(key):
 COUNTS = [{"culture": "en", "domain": "values", "items": 2}]
 
 
+def test_checked_items_are_given_by_culture():
+    found = carb_items.checked_items(cell(2), COUNTS, references(2), ["en"], ["values"], 1, None)
+    assert {culture: len(items) for culture, items in found.items()} == {"en": 2}
+
+
 def test_every_empty_cell_is_named():
     with pytest.raises(PolyrewardError) as caught:
         carb_items.checked_items(cell(2), COUNTS, references(2), ["en", "de"], ["values", "safety"], 1, None)

@@ -49,6 +49,11 @@ def test_each_text_of_a_language_is_embedded_once():
     ]
 
 
+def test_unit_vectors_are_of_length_one_and_the_mean_stays_zero():
+    found = carb_similarities.unit_vectors(np.array([[2.0, 1], [0, 1], [1, 1]]))
+    assert found.tolist() == [[1, 0], [-1, 0], [0, 0]]
+
+
 def encoder(source, layers=None, token_budget=64, max_length=128):
     return carb_similarities.Encoder(str(source), "float32", layers, max_length, token_budget)
 
@@ -65,6 +70,14 @@ def test_a_vector_is_the_mean_of_the_last_hidden_states(base):
         states = [model(torch.tensor([tokenizer(text)["input_ids"]])).last_hidden_state[0] for text in TEXTS]
     expected = np.stack([of_text.mean(dim=0).numpy() for of_text in states])
     assert np.allclose(encoder(base).vectors(TEXTS, "x"), expected, atol=1e-5)
+
+
+def test_vectors_do_not_depend_on_the_batch(base):
+    assert np.allclose(
+        encoder(base, token_budget=1).vectors(TEXTS, "x"),
+        encoder(base, token_budget=4096).vectors(TEXTS, "x"),
+        atol=1e-5,
+    )
 
 
 def test_fewer_layers_are_another_encoder_and_all_layers_the_same(tiny_gemma):

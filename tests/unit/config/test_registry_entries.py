@@ -112,3 +112,9 @@ def test_the_report_shows_a_file_under_its_artifact_s_number(registry):
     assert path == "out/{table}.csv"
     assert flags["category"](wildcards) == "Transfer paper"
     assert flags["labels"](wildcards) == {"number": "Table 3", "kind": "table", "format": "csv"}
+
+
+def test_files_of_tables_and_figures(registry):
+    assert sorted(registry.table_files("one")) == ["csv", "html", "md", "tex"]
+    assert sorted(registry.figure_files("one")) == ["csv", "pdf", "png"]
+    assert registry.table_files("one")["md"] == "out/one.md"

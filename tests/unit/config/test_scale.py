@@ -142,6 +142,11 @@ def test_text_baselines_score_a_benchmark_in_a_language_of_the_pool_alone(scale)
     assert scale.own_benchmark_scorers("yours")[-3:] == ["length", "tfidf-answer", "tfidf-prompt-answer"]
 
 
+def test_benchmarks_say_their_subsets_sections(scale):
+    assert scale.categories("bench") == {"easy": "Chat", "hard": "Chat", "refuse": "Safety"}
+    assert scale.benchmark_facts("bench")["name"] == "bench"
+
+
 def test_languages_are_grouped_by_script_and_no_group_is_empty(scale):
     assert scale.by_script(["es", "ko"]) == [["ko"], ["es"]]
     assert scale.by_script(["es"]) == [["es"]]
@@ -162,6 +167,15 @@ def test_a_training_gets_its_section_and_what_all_models_share(scale):
 def test_layers_are_frozen_below_adapters_alone(config, change, layers):
     config["reward_model"].update(change)
     assert Scale(settings_with(config), KNOWN).frozen_layers == layers
+
+
+def test_small_settings(scale, config):
+    assert scale.confidence == "95%"
+    assert scale.interval == {"samples": 100, "confidence": 0.95, "seed": 7}
+    assert scale.scoring["dtype"] == "float32" and scale.scoring["max_length"] == 64
+    assert scale.figure2_models == ["a", "b"]
+    assert Scale(settings_with({**config, "figure2_models": ["c"]}), KNOWN).figure2_models == ["c"]
+    assert scale.job_seed("x", "y") != scale.job_seed("x", "z")
 
 
 def test_how_accelerate_launches_is_read_from_its_file(config, tmp_path):

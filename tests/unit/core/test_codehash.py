@@ -8,7 +8,7 @@ from support import ROOT
 from polyreward.core import codehash
 from polyreward.core.codehash import PACKAGE, code_at, code_of
 from polyreward.core.errors import PolyrewardError
-from polyreward.scoring.families import LOADERS
+from polyreward.scoring.families import LOADERS, loader_of
 
 STAGES = ("sources", "prepare", "translate", "train", "score", "analyse", "artifacts")
 SCRIPTS = {
@@ -151,6 +151,20 @@ def test_a_reward_model_reruns_for_its_own_kind_only():
     hashes = {kind: code_at(place) for kind, place in LOADERS.items()}
     assert hashes["judge on a server"] == code_of(PACKAGE / "scoring/server.py")
     assert hashes["judge on a server"] != hashes["classifier"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "kind"),
+    [
+        ({"kind": "classifier"}, "classifier"),
+        ({"kind": "generative"}, "judge"),
+        ({"kind": "generative", "verdict": "criteria"}, "judge with criteria"),
+        ({"kind": "generative", "server": {}}, "judge on a server"),
+        ({"kind": "generative", "serve": {}, "verdict": "text"}, "judge that is served here"),
+    ],
+)
+def test_an_entry_names_its_loader(entry, kind):
+    assert loader_of(entry) == LOADERS[kind]
 
 
 def forget():

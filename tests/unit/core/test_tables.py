@@ -63,6 +63,13 @@ def test_a_table_with_other_columns_or_no_rows_is_neither_written_nor_read(tmp_p
         read_table(tmp_path / "t.csv", COLUMNS)
 
 
+def test_an_older_table_survives_a_bad_one(tmp_path):
+    write_table(TABLE, tmp_path / "t.csv", COLUMNS)
+    with pytest.raises(PolyrewardError):
+        write_table(TABLE.iloc[:0], tmp_path / "t.csv", COLUMNS)
+    assert len(read_table(tmp_path / "t.csv", COLUMNS)) == 2
+
+
 def outputs(folder):
     return SimpleNamespace(**{kind: str(folder / f"t.{kind}") for kind in ("csv", "md", "tex", "html")})
 
@@ -213,6 +220,13 @@ def test_a_file_without_rows_says_whose_scores_are_unavailable_and_why(tmp_path)
 
 def test_a_path_of_scores_names_what_the_file_holds():
     assert score_file("results/work/5_scores/bench/rm/es.parquet") == MINE
+
+
+def test_scores_are_of_the_file_as_it_was_written(tmp_path):
+    (path,) = score_files(tmp_path, rm=PAIRS)
+    path.write_bytes(path.read_bytes().replace(b"rm", b"rn", 1))
+    with pytest.raises(PolyrewardError, match="changed since it was made"):
+        read_scores([path])
 
 
 def table1_row(base, language, training, value):

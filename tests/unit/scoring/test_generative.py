@@ -379,3 +379,16 @@ def test_labels_that_begin_with_the_same_token_are_refused(tiny_gemma):
     tokenizer = AutoTokenizer.from_pretrained(tiny_gemma)
     with pytest.raises(PolyrewardError, match="begin with the same token; set verdict: text"):
         label_tokens(tokenizer, ["A", "A!"])
+
+
+def test_questions_that_begin_alike_are_run_together():
+    sequences = [
+        [1, 2, 3, 4, 9],
+        [5, 6, 7, 7],
+        [1, 2, 3, 4, 8],
+        [5, 6, 1, 1],
+        [5, 0, 0, 0],
+        [1, 2, 3, 9, 9, 9],
+    ]
+    assert sorted(map(sorted, beginning_alike(sequences, 2))) == [[0, 2, 5], [1, 3], [4]]
+    assert beginning_alike([], 2) == []

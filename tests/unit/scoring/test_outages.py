@@ -32,8 +32,11 @@ def cut(body, times):
 
 OUTAGES = {
     "a refused key": (answers(401), "put a valid one in the environment variable JUDGE_KEY"),
+    "too many requests": (answers(429), "429: no luck.* run again"),
     "a broken server": (answers(500), "500: no luck.* run again"),
+    "an unknown model": (answers(404), "correct `model`, or `url`"),
     "a cut reply": (cut, "finish_reason: length.*Run again"),
+    "an empty reply": (answers(200, completion(" ")), "an empty reply.*Run again"),
     "nonsense": (answers(200, "<html>"), "nonsense.*run again"),
 }
 

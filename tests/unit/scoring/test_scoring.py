@@ -25,6 +25,16 @@ from polyreward.scoring.interface import Conversations, Scores
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.pairs import margin_noise, score_rows, score_table
 
+COLUMNS = [
+    "id",
+    "template",
+    "subset",
+    "category",
+    "score_chosen",
+    "score_rejected",
+    "truncated_share",
+    "within_noise",
+]
 SCORES = ["score_chosen", "score_rejected"]
 
 
@@ -59,6 +69,21 @@ def test_rewards_do_not_depend_on_batch_size_or_on_sharing(classifier, token_bud
     assert np.ptp(separate) > 1e-2  # else nothing would be tested
     table = score_rows(dataclasses.replace(classifier, token_budget=token_budget, share=share), ROWS, "")
     assert table[SCORES].to_numpy() == pytest.approx(separate, abs=1e-5)
+
+
+def test_rewards_come_back_in_the_given_order_whatever_the_order(classifier):
+    order = np.random.default_rng(1).permutation(len(ROWS))
+    table = score_rows(classifier, ROWS, "")
+    shuffled = score_rows(classifier, [ROWS[i] for i in order], "")
+    assert list(shuffled["id"]) == [ROWS[i]["id"] for i in order]
+    assert shuffled[SCORES].to_numpy() == pytest.approx(table[SCORES].to_numpy()[order], abs=1e-5)
+
+
+def test_a_table_has_its_columns_and_rows(classifier):
+    table = score_rows(classifier, ROWS, "")
+    assert list(table.columns) == COLUMNS
+    assert list(table["id"]) == [row["id"] for row in ROWS]
+    assert not table["within_noise"].any()
 
 
 def test_an_answer_s_first_words_may_be_those_of_the_other(classifier):
@@ -225,6 +250,13 @@ def test_a_tokenizer_without_a_chat_template_is_refused(reward_folder, tmp_path)
     folder = changed(reward_folder, tmp_path, lambda model: model, no_template)
     with pytest.raises(PolyrewardError, match="has no chat template; save one with it"):
         load_classifier(folder, "float32", 128, 60)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_trained_model_loads_in_the_type_asked_for_ready_to_score(reward_folder, dtype):
+    model = load_classifier(reward_folder, dtype, 128, 60).model
+    assert model.dtype == getattr(torch, dtype)
+    assert not model.training
 
 
 def test_what_is_no_model_is_refused(tmp_path):

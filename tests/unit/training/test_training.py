@@ -354,3 +354,18 @@ def test_a_failure_while_saving_leaves_no_half_written_model(tiny_gemma, tmp_pat
     with pytest.raises(PolyrewardError, match="No space left on device"):
         train(tiny_gemma, tmp_path)
     assert leftovers(tmp_path, "checkpoints") == set()
+
+
+def test_two_new_reward_models_of_the_same_seed_are_identical(base):
+    models = []
+    for global_seed in (3, 4):  # whatever ran before
+        torch.manual_seed(global_seed)
+        models.append(new_reward_model(base, seed=1)[0].state_dict())
+    assert [name for name in models[0] if not torch.equal(models[0][name], models[1][name])] == []
+
+
+def test_a_resumed_run_writes_the_same_training_json(tiny_gemma, killed, uninterrupted):
+    resumed = train(tiny_gemma, killed, **STEPS)
+    assert json.loads((resumed / "training.json").read_text()) == json.loads(
+        (uninterrupted / "training.json").read_text()
+    )

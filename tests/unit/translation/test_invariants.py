@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from polyreward.core.errors import PolyrewardError
 from polyreward.translation.engines import UNITS, Reply, lm_rows, source_rows, translated_texts
 from polyreward.translation.invariants import broken_invariants, code_blocks, numbers
 
@@ -185,3 +186,11 @@ def test_lm_rows_translate_what_a_row_has(row):
     (done,) = lm_rows([row], "es", each_line(str.upper))
     assert done == {key: "ONE" if value == "one" else value for key, value in row.items()}
     assert source_rows([row]) == [row]
+
+
+@pytest.mark.parametrize("answers", [[], ["uno"], ["uno", "dos", "tres"]])
+def test_an_engine_that_loses_count_is_refused(answers):
+    with pytest.raises(
+        PolyrewardError, match=f"{len(answers)} lines came back for 2; it must keep their number"
+    ):
+        translated_texts(["one\ntwo"], "es", lambda *_: answers)

@@ -152,6 +152,7 @@ def student_interval(values: np.ndarray, confidence: float, freedom: float) -> t
     Student's.
 
     values: (1 + samples, ...), first the data's own.
+    freedom: degrees of freedom.
     Without any, the ends are no numbers."""
     point, draws = values[0], values[1:]
     if freedom < 1:

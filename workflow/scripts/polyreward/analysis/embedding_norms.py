@@ -45,6 +45,8 @@ def token_sets(tokenizer, texts: Mapping[str, Sequence[str]], share: float = 1.0
 
     share: above 0.5, so that no token is of two languages; uses are counted as if each language had as many
     tokens. Raises PolyrewardError that names every language whose set is empty."""
+    if not 0.5 < share <= 1:
+        raise ValueError(f"share {share}: above 0.5 and at most 1, so that sets are disjoint")
     used = {language: _uses_of(tokenizer, list(of)) for language, of in texts.items()}
     rates = {
         language: {token: count / counts.total() for token, count in counts.items()}

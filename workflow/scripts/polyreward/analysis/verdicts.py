@@ -96,6 +96,7 @@ def from_draws(values: np.ndarray, freedom: int, of_each: np.ndarray | None = No
 
     Args:
         values: (1 + resamples, contrasts), first the data's own, then the resamples'.
+        freedom: degrees of freedom of the resamples.
         of_each: (1 + resamples, contrasts, models, trainings), the values with one training of one model;
             None where there is one of each.
     """

@@ -24,7 +24,7 @@ from polyreward.carb.downstream.correlation import (
     reliability,
 )
 from polyreward.carb.perturbation.sensitivity import NO_REWRITES
-from polyreward.claims.carb_evidence import CarbEvidence, Sensitivity
+from polyreward.claims.carb_evidence import CarbEvidence
 from polyreward.claims.estimate import Estimate, require
 
 
@@ -114,21 +114,17 @@ def sensitivity(evidence: CarbEvidence, over: str) -> Estimate:
     found = evidence.sensitivity
     require(found.n_rewritten, NO_REWRITES)
     require(found.names, "no rewrite changes the score of any reward model")
+    indices = {"mean": found.indices[..., None], "each": found.each}[over]
     left_out = (
         f" Left out, as no rewrite changes their scores: {', '.join(found.still)}." if found.still else ""
     )
     return Estimate(
-        from_draws(_mean_indices(found, over), found.freedom),
+        from_draws(np.nanmean(indices, axis=1), found.freedom),
         found.n_topics,
         "topics",
         "paired bootstrap over topics",
         f"Reward models: {len(found.names)}.{left_out}",
     )
-
-
-def _mean_indices(found: Sensitivity, over: str) -> np.ndarray:
-    indices = {"mean": found.indices[..., None], "each": found.each}[over]
-    return np.nanmean(indices, axis=1)
 
 
 def correlation_with_sensitivity(evidence: CarbEvidence) -> Estimate:

@@ -6,6 +6,8 @@ import click
 
 ROOT = Path(__file__).parents[4]
 
+FIRST_PROBLEMS = 10  # of a catalog that are listed
+
 RESULTS = click.option(
     "--results",
     type=click.Path(path_type=Path),
@@ -32,6 +34,14 @@ def checkout() -> Path:
     return next(
         (folder for folder in (here, *here.parents) if (folder / "workflow/artifacts.yaml").is_file()), ROOT
     )
+
+
+def summary(problems: str) -> str:
+    """Return a list of problems by its first FIRST_PROBLEMS and the number of the others."""
+    heading, *listed = problems.split("\n  - ")
+    more = len(listed) - FIRST_PROBLEMS
+    shown = "".join(f"\n  - {problem}" for problem in listed[:FIRST_PROBLEMS])
+    return f"{heading}{shown}\n  and {more} more; --all lists them" if more > 0 else problems
 
 
 class Listing(click.Command):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import OVERLAYS, ROOT, Listing, checkout
+from polyreward.cli.shared import FIRST_PROBLEMS, OVERLAYS, ROOT, Listing, checkout, summary
 from polyreward.core.errors import PolyrewardError
 
 DATA = click.option(
@@ -20,7 +20,13 @@ DATA = click.option(
 @click.argument("action", type=click.Choice(["check", "update"]))
 @click.argument("languages", nargs=-1, required=True)
 @DATA
-def catalog(action: str, languages: tuple[str, ...], data: Path) -> None:
+@click.option(
+    "--all",
+    "whole",
+    is_flag=True,
+    help=f"List every problem, not the first {FIRST_PROBLEMS} of each language.",
+)
+def catalog(action: str, languages: tuple[str, ...], data: Path, whole: bool) -> None:
     """Check or update the translation catalogs (.po files).
 
     `check` lists what is missing; `update` adds new texts. LANGUAGES are ISO 639-1 codes, such as es it ko
@@ -43,7 +49,7 @@ def catalog(action: str, languages: tuple[str, ...], data: Path) -> None:
         try:
             print(f"{path}: {len(read_translations(path, language, texts))} texts, all translated")
         except PolyrewardError as error:
-            problems.append(str(error))
+            problems.append(str(error) if whole else summary(str(error)))
     if problems:
         raise PolyrewardError("\n".join(problems))
 

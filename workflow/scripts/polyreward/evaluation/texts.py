@@ -30,6 +30,8 @@ def summary(found: Evaluation, limit: int | None) -> str:
     if near:
         ids = f"{', '.join(near[:SHOWN])}{' ...' if len(near) > SHOWN else ''}"
         remarks.append(f"Margins that batching may turn (n_within_noise): {ids}")
+    if found.kept:
+        remarks.append(f"{len(found.kept)} of {len(found.scores)} score files were there and are kept.")
     digits = tuple(".3f" if column == "p_mcnemar" else ".1f" for column in table.columns)
     filled: pd.DataFrame = table.astype(object).where(table.notna(), None)
     shown = as_markdown(filled, floatfmt=digits, missingval="")

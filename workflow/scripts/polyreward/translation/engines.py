@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from polyreward.core.conversations import contents, map_texts
+from polyreward.core.errors import PolyrewardError
 from polyreward.translation.catalog import roles_of, translated_rows
 from polyreward.translation.invariants import FENCE, broken_invariants
 
@@ -90,7 +91,13 @@ def translated_texts(
     """
 
     def ask(pieces: Sequence[str]) -> list[Reply]:
-        return list(translate(pieces, "en", language))
+        answers = list(translate(pieces, "en", language))
+        if len(answers) != len(pieces):
+            raise PolyrewardError(
+                f"translation engine: {len(answers)} lines came back for {len(pieces)}; it must keep their"
+                " number"
+            )
+        return answers
 
     split = [_pieces(text, unit) for text in texts]
     found = _translations(_prose(split), UNITS[UNITS.index(unit) :], ask, frozenset())

@@ -1,0 +1,156 @@
+"""What the CARB paper's claims rest on: scores by topic, halves of topics, and the pipeline's files."""
+
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_up import BENCHMARK, INTERVAL, ROWS, SECTIONS
+from made_up import scores as pair_scores
+from made_up_carb import (
+    CULTURES,
+    DOMAINS,
+    KINDS,
+    TOPICS,
+    carb_scores,
+    even_scores,
+    found,
+    rewrite_scores,
+)  # fmt: skip
+
+from polyreward.analysis.bootstrap import Interval
+from polyreward.analysis.verdicts import HOLDS, UNDECIDED
+from polyreward.carb.downstream.correlation import ERRORS, POINT_COLUMNS
+from polyreward.carb.leaderboard import Leaderboard
+from polyreward.claims.carb_evidence import TopicScores, half_of, read_carb_evidence
+from polyreward.core.tables import write_scores, write_table, write_unavailable
+
+
+def random_board(generator, generative, topics=80):
+    """Return what TopicScores reads of a leaderboard: equal reward models, one of them a classifier, right on
+    half the topics."""
+    ids = [f"{topic}_{culture}" for topic in range(topics) for culture in CULTURES]
+    items = pd.DataFrame(
+        {
+            "template": [str(n // len(CULTURES)) for n in range(len(ids))],
+            "language": CULTURES * topics,
+            "domain": [DOMAINS[n // len(CULTURES) % 4] for n in range(len(ids))],
+        },
+        ids,
+    )
+    right = np.repeat(generator.integers(0, 2, (topics, 1 + generative)).astype(float), len(CULTURES), axis=0)
+    kinds = {str(n): "generative" if n else "classifier" for n in range(1 + generative)}
+    return types.SimpleNamespace(
+        kinds=kinds, domains=DOMAINS, items=items, topics=items["template"], right=pd.DataFrame(right, ids, list(kinds)), reward_models=lambda: list(kinds),
+        freedom=lambda section: topics - len(DOMAINS), point=lambda names, section: 0.0,
+    )  # fmt: skip
+
+
+def test_the_best_of_many_equals_has_no_lead():
+    generator, leads, naive = np.random.default_rng(4), [], []
+    for _ in range(150):
+        board = random_board(generator, 8)
+        leads.append(TopicScores(board, Interval(2, 0.95, 1)).lead_of_best("generative", "classifier")[0])
+        means = 100 * board.right.mean()
+        naive.append(means.iloc[1:].max() - means.iloc[0])
+    error = np.std(leads) / np.sqrt(len(leads))
+    assert np.mean(naive) > 6  # the greatest of eight means, each with an error of 5.6
+    assert abs(np.mean(leads)) < 3 * error < 2.5
+
+
+def test_the_best_is_chosen_on_the_other_half_of_the_topics():
+    board = random_board(np.random.default_rng(0), 2)
+    half = half_of(board.topics, board.items["domain"])
+    board.right["0"], board.right["1"], board.right["2"] = 0.0, (half == 0).astype(float), 0.5
+    # 1 is the best on half 0, and wrong on half 1, where 2 is the best and half right on the other
+    leads = TopicScores(board, INTERVAL).lead_of_best("generative", "classifier")
+    assert leads == pytest.approx((0 + 50) / 2)
+
+
+def test_halves_split_each_domain_and_keep_topics_whole():
+    items = random_board(np.random.default_rng(0), 1).items
+    topics = items["template"]
+    half = half_of(topics, items["domain"])
+    assert half.groupby(topics).nunique().eq(1).all()
+    assert half.groupby(items["domain"]).mean().eq(0.5).all()
+    shuffled = items.sample(frac=1, random_state=1)
+    assert half_of(shuffled["template"], shuffled["domain"]).loc[items.index].equals(half)
+
+
+def test_scores_are_the_leaderboard_s_and_topics_are_drawn():
+    tables = {name: carb_scores(dict.fromkeys(DOMAINS, 0.5)) for name in KINDS}
+    board, scores = Leaderboard(tables, KINDS, CULTURES, DOMAINS, INTERVAL), even_scores()
+    assert scores.n_topics == TOPICS * len(DOMAINS)
+    assert scores.draws("generative", "carb").shape == (1 + INTERVAL.samples, 2)
+    assert scores.draws(None, "values")[0] == pytest.approx([board.point([name], "values") for name in KINDS])
+    assert scores.freedom == (TOPICS - 1) * len(DOMAINS)
+    # a topic is right in both cultures or in neither: as many items as topics count
+    for drawn in (scores.draws("generative", "carb")[1:, 0], board.draws(["judge-1"], "carb")):
+        assert drawn.std() == pytest.approx(100 * 0.5 / np.sqrt(scores.freedom), rel=0.1)
+
+
+def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
+    files = types.SimpleNamespace(
+        scores=[], rewrites=[], rewardbench=[], judged=[], points=tmp_path / "points.csv"
+    )
+    for name, share in (("classifier-1", 0.25), ("judge-1", 0.75), ("length", 0.5)):
+        table = carb_scores(dict.fromkeys(DOMAINS, share))
+        for culture in CULTURES:
+            files.scores.append(tmp_path / f"{name}_{culture}.parquet")
+            write_scores(table[table["language"] == culture], files.scores[-1], benchmark="carb", scorer=name)
+    for name, moves in (("judge-1", (1.0, 0.5, 0.4)), ("length", (0.25, 0.75))):
+        for culture in CULTURES:
+            files.rewrites.append(tmp_path / f"rewrites_{name}_{culture}.parquet")
+            rewritten = rewrite_scores(*moves).query("language == @culture")
+            write_scores(rewritten, files.rewrites[-1], benchmark="carb_perturbation", scorer=name)
+    for benchmark, place in (
+        ("carb", files.scores),
+        ("carb_perturbation", files.rewrites),
+    ):  # and one unavailable
+        for culture in CULTURES:
+            place.append(tmp_path / f"{len(place)}_gone_{culture}.parquet")
+            write_unavailable("gone", place[-1], benchmark=benchmark, scorer="gone", language=culture)
+    row = {
+        "match": 1.0,
+        "chrf": 2.0,
+        "n_questions": 1,
+        "n_candidates": 4,
+        "carb": 50.0,
+        "rewardbench": 60.0,
+        "base": "b",
+    }
+    row |= {"downstream": "questions", "selection": "best-of-n", **dict.fromkeys(ERRORS, 1.0)}
+    whose = [("all", "rm", "classifier"), ("one", "rm", "classifier"), ("all", "oracle", "bound")]
+    rows = [{**row, "policy": policy, "scorer": scorer, "kind": kind} for policy, scorer, kind in whose]
+    write_table(pd.DataFrame(rows), files.points, POINT_COLUMNS)
+    for judge, share in (("base", 0.5), ("full", 1.0)):
+        files.rewardbench.append(tmp_path / f"{judge}_rewardbench.parquet")
+        pairs = pair_scores(dict.fromkeys(SECTIONS, share)).assign(language="es")
+        pairs[["template", "subset"]] = [[one["template"], one["subset"]] for one in ROWS]
+        write_scores(pairs, files.rewardbench[-1], benchmark=BENCHMARK.name, scorer=judge)
+        files.judged.append(tmp_path / f"{judge}_carb.parquet")
+        items = (
+            carb_scores(dict.fromkeys(DOMAINS, share))
+            .query("language == 'ja'")
+            .drop(columns=["truncated", "within_noise"])
+        )
+        write_scores(items, files.judged[-1], benchmark="carb", scorer=judge)
+    board = {
+        "kinds": {"classifier-1": "classifier", "judge-1": "generative", "length": "baseline", "gone": "generative"},
+        "cultures": CULTURES, "domains": DOMAINS,
+        "interval": {"samples": 50, "confidence": 0.9, "seed": 1},
+    }  # fmt: skip
+    evidence = read_carb_evidence(
+        files, board, ["judge-1", "length", "gone"], ["base", "full"], ["ja"], BENCHMARK
+    )
+    assert found("lead_of_generative", evidence, of="mean") == (HOLDS, pytest.approx(50))
+    assert set(evidence.points["scorer"]) == {"rm"} and evidence.bases == {"rm": "b"}
+    of_length = evidence.of_length()
+    assert found("sensitivity", of_length, over="mean") == (
+        UNDECIDED,
+        pytest.approx((0.25 - 0.75) / (0.25 + 0.75)),
+    )  # all topics alike
+    assert of_length.scores.draws(None, "carb")[0] == pytest.approx([50])
+    assert found("sensitivity", evidence, over="mean") == (HOLDS, pytest.approx((1 - 0.5) / (1 + 0.5)))
+    assert found("lead_of_locals", evidence, over=["base"], measure="mean") == (HOLDS, pytest.approx(50))
+    assert (evidence.judges.n_templates, evidence.judges.n_topics) == (len(ROWS), TOPICS * len(DOMAINS))
