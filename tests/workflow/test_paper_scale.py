@@ -112,6 +112,22 @@ def test_scale_paper_resolves_and_fetches_each_repository_once_at_a_recorded_com
     assert jobs["dpo_policy"] == 40  # five for each labeller and language
 
 
+def test_the_published_words_of_two_questions_are_fetched_only_where_they_are_wanted():
+    judged = [
+        "results/paper/work/5_scores/rewardbench/gpt-4o/ko.parquet",
+        "results/paper/work/5_scores/alignment/judgements_ko.csv",
+        "results/paper/work/5_scores/carb/gpt-4o/ko.parquet",
+    ]
+    found = []
+    for wordings in ("published", "ours"):
+        ran = snakemake(
+            "-n", "--cores", "2", *judged, "--configfile", PAPER, "--config", f"judge_wordings={wordings}"
+        )
+        assert ran.returncode == 0, ran.stdout
+        found.append(jobs_of(ran).get("judge_question", 0))
+    assert found == [2, 0]
+
+
 def test_think_as_locals_is_evaluated_on_m_rewardbench_in_the_paper_s_languages():
     scale = read_scale([PAPER], ROOT)
     judges = ThinkAsLocals(Carb(scale, ModelFiles(scale)))

@@ -69,6 +69,20 @@ rule dataset:
         "../scripts/sources/dataset.py"
 
 
+rule judge_question:
+    # Only where judge_wordings asks for the published words; else judges are asked in ours.
+    output:
+        "<sources>/judge_questions/{question}.yaml",
+    wildcard_constraints:
+        question=one_of(KNOWN.judge_wordings),
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        wording=lambda wc: KNOWN.judge_wordings[wc.question],
+    script:
+        "../scripts/sources/judge_question.py"
+
+
 rule carb_references:
     # What is true of which culture: topics that people wrote, and facts out of packages.
     input:

@@ -21,6 +21,8 @@ KNOWN = Known(
     },
     benchmarks={},
     languages={},
+    judge_questions={"rewardbench": {"text": "ours"}, "rm-r1": {"text": "ours"}},
+    judge_wordings={"rewardbench": {"url": "https://x/y.py"}},
 )
 
 SERVE = {"command": ["x"], **LIMITS}
@@ -106,3 +108,26 @@ def test_judges_that_write_are_served_where_a_server_is_configured(verdict, serv
 def test_items_are_people_s_own_or_fetched(files):
     assert files.items("own") == "resources/own"
     assert files.items("pool") == "out/work/1_sources/data/pool.jsonl"
+
+
+def test_a_judge_waits_for_the_words_of_its_question_only_where_they_are_fetched(tmp_path):
+    own = tmp_path / "own.yaml"
+    own.write_text("text: mine", encoding="utf-8")
+    fetched = "out/work/1_sources/judge_questions/rewardbench.yaml"
+    cases = [
+        ({}, "rewardbench", {"text": "ours"}, []),
+        ({"judge_wordings": "published"}, "rewardbench", fetched, [fetched]),
+        ({"judge_wordings": "published"}, "rm-r1", {"text": "ours"}, []),
+        (
+            {"judge_wordings": "published", "judge_questions": {"rewardbench": str(own)}},
+            "rewardbench",
+            {"text": "mine"},
+            [],
+        ),
+    ]
+    for changes, asked, question, waits in cases:
+        files = ModelFiles(Scale(settings_with({"results": "out", **changes}), KNOWN))
+        entry = {"path": "here", "question": asked}
+        assert files.loadable(entry)["question"] == question
+        assert files.folders(entry) == ["here", *waits]
+    assert files.folders({"path": "here"}) == ["here"]

@@ -10,6 +10,8 @@ import yaml
 from hub_server import COMMIT, Hub
 from support import ROOT
 
+from polyreward.core.errors import PolyrewardError
+from polyreward.ops import hub_check as checks
 from polyreward.ops.hub_check import wanted
 
 PAPER = "workflow/scales/paper.yaml"
@@ -55,6 +57,8 @@ def hub(paper):
 
 
 def hub_check(hub, tmp_path, *options, **environment):
+    ours = tmp_path / "ours.yaml"  # no question is fetched from GitHub
+    ours.write_text("judge_wordings: ours", encoding="utf-8")
     clean = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     settings = {
         "HF_ENDPOINT": hub.url,
@@ -64,7 +68,7 @@ def hub_check(hub, tmp_path, *options, **environment):
     }
     call = "import sys; from polyreward.cli import main; sys.exit(main(sys.argv[1:]))"
     return subprocess.run(
-        [sys.executable, "-c", call, "hub-check", "--configfile", *options], env={**clean, **settings}, cwd=ROOT,
+        [sys.executable, "-c", call, "hub-check", "--configfile", *options, "--configfile", str(ours)], env={**clean, **settings}, cwd=ROOT,
         capture_output=True, text=True, check=False,
     )  # fmt: skip
 
@@ -120,3 +124,18 @@ def test_a_dataset_whose_columns_changed_is_named_with_those_that_are_there(hub,
         " safe-rlhf" in ran.stderr
     )
     assert "correct `config`, `split` or `files` of helpsteer2" in ran.stderr
+
+
+def test_published_words_that_cannot_be_fetched_are_named_next_to_repositories(monkeypatch):
+    def fetch(wording):
+        if "alpaca" in wording["url"]:
+            raise PolyrewardError("gone\n  - moved")
+
+    monkeypatch.setattr(checks, "wanted", lambda *arguments: {})
+    monkeypatch.setattr(checks, "published_question", fetch)
+    with pytest.raises(PolyrewardError, match="hub-check: 1 problem\n  - gone\n      - moved"):
+        checks.check_hub([PAPER], ROOT, with_data=False)
+    monkeypatch.setattr(checks, "published_question", lambda wording: None)
+    lines = checks.check_hub([PAPER], ROOT, with_data=False)
+    assert [line.split(":")[0] for line in lines] == ["question rewardbench", "question alpacaeval"]
+    assert checks.check_hub([], ROOT, with_data=False) == []  # scale mini has our words

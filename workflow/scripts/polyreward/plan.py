@@ -115,6 +115,7 @@ def _checked_plan(workflow, folder: Path, config: dict, report: Callable) -> Pla
         datasets=project.found(_read_checked(folder, "catalog/datasets.yaml")),
         benchmarks=project.found(_read_checked(folder, "catalog/benchmarks.yaml")),
         judge_questions=read_yaml(folder / "catalog/judge_questions.yaml"),
+        judge_wordings=read_yaml(folder / "catalog/judge_wordings.yaml"),
         languages=with_folders(
             read_yaml(folder.parent / "resources/languages.yaml"), config.get("language_folders"), Path()
         ),

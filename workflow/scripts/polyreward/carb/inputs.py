@@ -88,19 +88,21 @@ class Carb:
 
     def entry(self, scorer: str) -> dict:
         """Return how a scorer is loaded: an entry as load_reward_model takes it."""
-        ready_made = self.scale.ready_made
         if scorer in self.scale.untrained:
             source, pmi = self.scale.base_folder(self._base(scorer)), scorer.startswith("pmi-")
             return {"kind": "implicit", "source": source, "pmi": pmi}
-        if scorer in ready_made:  # a question about two answers that is asked once is not part of CARB
-            entry = {key: value for key, value in ready_made[scorer].items() if key != "question"}
-            return self.models.loadable(entry)
+        if scorer in self.scale.ready_made:
+            return self.models.loadable(self._ready_made(scorer))
         return {"kind": "classifier", "source": self.scale.paths.model(scorer)}
+
+    def _ready_made(self, scorer: str) -> dict:
+        """Return an entry without a question about two answers, since CARB asks about four."""
+        return {key: value for key, value in self.scale.ready_made[scorer].items() if key != "question"}
 
     def folders(self, scorer: str) -> list[str]:
         """Return the folders that a scorer is loaded from."""
         if scorer in self.scale.ready_made:
-            return self.models.folders(self.scale.ready_made[scorer])
+            return self.models.folders(self._ready_made(scorer))
         return [self.entry(scorer)["source"]]
 
     def model(self, scorer: str) -> str | dict:

@@ -95,19 +95,35 @@ class ModelFiles:
             found["code"] = code_at(loader_of(found))
         return found
 
-    def question(self, name: str) -> dict:
-        """Return a judge's question by name: the user's own file, or the catalog's entry."""
+    def question(self, name: str) -> dict | str:
+        """Return a judge's question by name: the user's own file, the file of its published words, or the
+        catalog's entry."""
         own = self.scale.settings.judge_questions.get(name)
+        if own:
+            return yaml.safe_load(Path(own).read_text(encoding="utf-8"))
+        if self.is_fetched(name):
+            return self.scale.paths.judge_question(name)
+        return self.scale.known.judge_questions[name]
+
+    def is_fetched(self, question: str | None) -> bool:
+        """Tell whether a question's words are fetched."""
+        settings, known = self.scale.settings, self.scale.known
         return (
-            yaml.safe_load(Path(own).read_text(encoding="utf-8"))
-            if own
-            else self.scale.known.judge_questions[name]
+            settings.judge_wordings == "published"
+            and question in known.judge_wordings
+            and question not in settings.judge_questions
         )
 
     def folders(self, entry: dict) -> list[str]:
-        """Return the folders that a reward model and its reference are loaded from."""
-        found = [self.source(one) for one in (entry, entry.get("reference", {}))]
-        return [folder for folder in found if folder is not None]
+        """Return what an entry is loaded from: folders of a reward model and its reference, and the file of a
+        question that is fetched."""
+        found, asked = (
+            [self.source(one) for one in (entry, entry.get("reference", {}))],
+            entry.get("question"),
+        )
+        if self.is_fetched(asked):
+            found.append(self.scale.paths.judge_question(asked))
+        return [path for path in found if path is not None]
 
     def items(self, dataset: str) -> str:
         """Return the file of a dataset's items: people's own, or what was fetched."""

@@ -84,6 +84,10 @@ class Paths:
         hub_name has it."""
         return f"{self.work}/1_sources/revisions/{kind}/{repository}.yaml"
 
+    def judge_question(self, question: str) -> str:
+        """Return a question to judges in its published words."""
+        return f"{self.work}/1_sources/judge_questions/{question}.yaml"
+
     def dataset(self, dataset: str) -> str:
         """Return the raw rows of a dataset."""
         return f"{self.work}/1_sources/data/{dataset}.jsonl"

@@ -5,15 +5,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
+from polyreward.config.model_files import ModelFiles
 from polyreward.config.scale import Scale, read_scale
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.ops.planning import Job, planned_jobs
 from polyreward.sources.hub import DATASETS, MODELS, commit_of, fetched, may_read
 from polyreward.sources.hub_data import hub_rows
+from polyreward.sources.judge_wordings import published_question
 
 
 def check_hub(configfiles: Sequence[str], root: Path, with_data: bool) -> list[str]:
-    """Return a line for each repository of a scale that can be used, by the hub's small files.
+    """Return a line for each repository of a scale that can be used, by the hub's small files, and for each
+    question to judges whose published words it fetches.
 
     Args:
         with_data: also fetch the datasets and read their columns.
@@ -36,6 +39,14 @@ def check_hub(configfiles: Sequence[str], root: Path, with_data: bool) -> list[s
             lines.append(f"{kind} {repository}: {found} at {commit[:7]} ({', '.join(entries)})")
         except PolyrewardError as error:
             problems.append(str(error).replace("\n", "\n    "))
+    scale = read_scale(configfiles, root)
+    for name, wording in scale.known.judge_wordings.items():
+        if ModelFiles(scale).is_fetched(name):
+            try:
+                published_question(wording)
+                lines.append(f"question {name}: its published words ({wording['url']})")
+            except PolyrewardError as error:
+                problems.append(str(error).replace("\n", "\n    "))
     raise_all(problems, "hub-check")
     return lines
 

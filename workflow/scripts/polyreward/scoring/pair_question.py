@@ -14,6 +14,7 @@ from scipy.special import softmax
 
 from polyreward.core.conversations import Messages, as_text
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.yaml_files import read_yaml
 from polyreward.scoring.generative import Backend, Judge, check_unread
 from polyreward.scoring.interface import Conversations, Scores
 
@@ -154,5 +155,10 @@ def swapped(prompt: object, answers: Sequence[str]) -> bool:
 
 
 def asked_in_pairs(judge: Judge, entry: dict) -> Judge | PairJudge:
-    """Return a judge with the question of its entry, {system, text, verdicts, pattern}, where it has one."""
-    return PairJudge(judge, PairQuestion(**entry["question"])) if "question" in entry else judge
+    """Return a judge with the question of its entry, where it has one.
+
+    question: {system, text, verdicts, pattern}, or a file of these."""
+    if "question" not in entry:
+        return judge
+    question = entry["question"]
+    return PairJudge(judge, PairQuestion(**(read_yaml(question) if isinstance(question, str) else question)))

@@ -252,8 +252,15 @@ class Settings(Section):
         default={},
         description=(
             "Your own questions of judges, {name: YAML file}, next to, or instead of, those of"
-            " workflow/catalog/judge_questions.yaml, which says what such a file holds: the published words,"
-            " of which it has the form."
+            " workflow/catalog/judge_questions.yaml, which says what such a file holds."
+        ),
+    )
+    judge_wordings: Literal["ours", "published"] = Field(
+        default="ours",
+        description=(
+            "Words of the catalog's questions to judges: `ours`, or `published`. The published words of"
+            " `rewardbench` and `alpacaeval` are then fetched at a pinned commit and checked by hash; others"
+            " stay ours (paper: published)."
         ),
     )
     pinned_judges: bool = Field(

@@ -32,6 +32,7 @@ class Known:
     benchmarks: dict
     languages: dict
     judge_questions: dict = field(default_factory=dict)
+    judge_wordings: dict = field(default_factory=dict)
 
 
 FILES = {
@@ -41,6 +42,7 @@ FILES = {
     "benchmarks": "workflow/catalog/benchmarks.yaml",
     "languages": "resources/languages.yaml",
     "judge_questions": "workflow/catalog/judge_questions.yaml",
+    "judge_wordings": "workflow/catalog/judge_wordings.yaml",
 }
 
 # {setting that holds a name or names: the catalog of FILES, or the setting, whose names they are}

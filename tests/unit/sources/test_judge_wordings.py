@@ -1,0 +1,168 @@
+"""Published words of judges' questions: fetched from a server on loopback, checked by hash, and read as their
+authors' code reads replies."""
+
+import hashlib
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from support import ROOT, script
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.scoring.generative import TEMPLATE, judge
+from polyreward.scoring.pair_question import PairJudge, PairQuestion, asked_in_pairs
+from polyreward.sources.judge_wordings import published_question
+
+CATALOG = yaml.safe_load((ROOT / "workflow/catalog/judge_wordings.yaml").read_text(encoding="utf-8"))
+OURS = yaml.safe_load((ROOT / "workflow/catalog/judge_questions.yaml").read_text(encoding="utf-8"))
+SYSTEM, TEXT = "Judge them, please.", "Q {question}\n{answer_a}|{answer_b} {json}"
+MODULE = (
+    'import missing_package\n\nprompt_v2 = (\n    "Judge them, "  # one string in two parts\n    "please."\n)\n'
+    f"MTBENCH_V2 = {{**prompt_v2, 'system_prompt': prompt_v2, 'prompt_template': {TEXT!r}}}\n"
+)
+CHATML = (
+    "<|im_start|>system\nBe quick: {\n<|im_end|>\n<|im_start|>user\n## I {instruction}\n\n{\n"
+    ' "m": """{output_1}""", "M": """{output_2}"""\n}\n<|im_end|>'
+)
+
+
+def hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@pytest.fixture
+def site():
+    """A server with a module and a text in ChatML, and entries as the catalog has them that lead there."""
+    files = {"/judges.py": MODULE, "/clf.txt": CHATML, "/page.py": "<html>Log in, please</html>"}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            found = files.get(self.path)
+            self.send_response(200 if found else 404)
+            self.end_headers()
+            self.wfile.write((found or "").encode())
+
+        def log_message(self, *arguments):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}"
+    user = '## I {instruction}\n\n{\n "m": """{output_1}""", "M": """{output_2}"""\n}'
+    yield {
+        "rewardbench": pinned("rewardbench", f"{url}/judges.py", SYSTEM, TEXT),
+        "alpacaeval": pinned("alpacaeval", f"{url}/clf.txt", "Be quick: {", user),
+    }
+    server.shutdown()
+    server.server_close()
+
+
+def pinned(name: str, url: str, system: str, text: str) -> dict:
+    """Return the catalog's entry with another address and its texts' hashes."""
+    entry = CATALOG[name]
+    parts = {key: {**entry[key], "sha256": hashed(one)} for key, one in (("system", system), ("text", text))}
+    return {**entry, "url": url, **parts}
+
+
+def refused(wording: dict) -> str:
+    with pytest.raises(PolyrewardError) as error:
+        published_question(wording)
+    return str(error.value)
+
+
+def test_the_words_of_a_module_are_read_without_running_it(site):
+    found = published_question(site["rewardbench"])
+    assert (found["system"], found["text"]) == (SYSTEM, "Q {prompt}\n{first}|{second} {json}")
+    request = PairQuestion(**found).request("{first}?", "{second}", "b")
+    assert [one["content"] for one in request] == [SYSTEM, "Q {first}?\n{second}|b {json}"]
+
+
+def test_the_words_of_a_chat_are_its_messages(site):
+    question = PairQuestion(**published_question(site["alpacaeval"]))
+    assert question.request("Why?", "x", "y") == [
+        {"role": "system", "content": "Be quick: {"},
+        {"role": "user", "content": '## I Why?\n\n{\n "m": """x""", "M": """y"""\n}'},
+    ]
+    assert question.named_alone  # so that the probabilities of both names can count
+
+
+def test_a_job_writes_a_file_that_a_judge_is_asked_by(site, tmp_path):
+    path, job = tmp_path / "judge_questions/rewardbench.yaml", script("sources/judge_question")
+    job.main(SimpleNamespace(params=SimpleNamespace(wording=site["rewardbench"]), output=[str(path)]))
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    asked = asked_in_pairs(judge(None, "text", TEMPLATE), {"question": str(path)})
+    assert isinstance(asked, PairJudge)
+    assert asked.question == PairQuestion(**published_question(site["rewardbench"]))
+
+
+def test_another_text_or_none_leaves_no_file_and_all_that_is_wrong_is_said(site, tmp_path):
+    wording, path = site["rewardbench"], tmp_path / "rewardbench.yaml"
+    wording |= {
+        "system": {**wording["system"], "sha256": "0" * 64},
+        "text": {**wording["text"], "name": "MTBENCH_V3.prompt_template"},
+    }
+    with pytest.raises(PolyrewardError) as error:
+        script("sources/judge_question").main(
+            SimpleNamespace(params=SimpleNamespace(wording=wording), output=[str(path)])
+        )
+    assert not list(tmp_path.iterdir())
+    first, *problems = str(error.value).splitlines()
+    assert first.startswith(f"{wording['url']}, whose words workflow/catalog/judge_wordings.yaml pins")
+    assert "set `judge_wordings: ours`" in first and first.endswith(": 2 problems")
+    assert problems == [
+        f"  - `prompt_v2` has the sha256 {hashed(SYSTEM)}, not {'0' * 64}",
+        "  - it holds no string `MTBENCH_V3.prompt_template`",
+    ]
+
+
+def test_a_file_that_is_gone_and_a_page_in_its_place_are_refused(site):
+    wording = site["rewardbench"]
+    gone = wording["url"].replace("judges", "gone")
+    text = refused({**wording, "url": gone})
+    assert text.startswith(f"{gone}: the server answered 404; correct `url` in workflow/catalog/") and (
+        "`judge_wordings: ours`" in text
+    )
+    text = refused({**wording, "url": wording["url"].replace("judges", "page")})
+    assert "it holds no string `prompt_v2`" in text
+
+
+def test_without_a_network_what_to_do_is_said():
+    url = "http://127.0.0.1:9/judges.py"  # nobody listens there
+    text = refused({**CATALOG["rewardbench"], "url": url})
+    assert text.startswith(f"{url}: the connection failed (ConnectError: ")
+    assert "run again when there is a network, or set `judge_wordings: ours`, or name a file" in text
+
+
+def their_verdict(reply: str) -> str | None:
+    """Return RewardBench's reading of a reply (process_judgement): A before B, wherever they stand."""
+    return "A" if "[[A]]" in reply else "B" if "[[B]]" in reply else None
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Both are fine.\n\n[[A]]", "A is wrong.\n[[B]]", "[[B]], not [[A]].", "[[A]], or rather [[B]]",
+        "[[B]] and [[B]]", "Verdict: [[C]]", "[A]", "[[ A ]]", "[[a]]", "", "[[A/B]]", "[[[B]]]", "[[A]\n]",
+    ],
+)  # fmt: skip
+def test_published_words_are_read_as_rewardbench_reads(reply):
+    question = PairQuestion("", "{prompt}{first}{second}", CATALOG["rewardbench"]["verdicts"], CATALOG["rewardbench"]["pattern"])  # fmt: skip
+    named = question.named(reply)
+    assert (None if named is None else "AB"[named]) == their_verdict(reply)
+
+
+def test_the_catalog_pins_commits_and_hashes_and_holds_no_sentence():
+    assert set(CATALOG) <= set(OURS)
+    for name, entry in CATALOG.items():
+        assert set(entry) == {"url", "system", "text", "places", "verdicts", "pattern"}
+        owner, repository, commit, *_ = (
+            entry["url"].removeprefix("https://raw.githubusercontent.com/").split("/")
+        )
+        assert owner and repository and len(commit) == 40 and int(commit, 16)
+        assert all(len(entry[key]["sha256"]) == 64 for key in ("system", "text"))
+        assert set(entry["places"].values()) == {"prompt", "first", "second"}
+        assert entry["verdicts"] == OURS[name]["verdicts"]
+    assert max(map(len, json.dumps(CATALOG).split('"'))) < 200
