@@ -2,7 +2,8 @@
 
     python docs/fill.py                  fills every marker of README.md and docs/
     python docs/fill.py --check          ends with 1 where a page is not up to date
-    python docs/fill.py --take results   first copies the run's tables into docs/data/<scale>/
+    python docs/fill.py --take results   first copies the run's tables into docs/data/<scale>/; with --partial
+                                         also those of a run that has not made everything
 
 A marker is an HTML comment; what stands between it and the next `<!-- end -->` is replaced. Its first word is
 value or table, then comes a file below docs/data/, then conditions, then a colon and what to show:
@@ -15,7 +16,9 @@ value or table, then comes a file below docs/data/, then conditions, then a colo
 Fields are columns of a row, in Python's format. `{count:word}` writes a small number as a word, `{s:time}`
 seconds as a duration. A condition `column=value` keeps the rows that have it, `column=a,b` those with one of
 these values, and `column!=value` those without it; `~` is a space. A table of a .md file needs no format: the
-run rendered it. Where docs/data/ has no such file yet, `not run yet` is shown. A wrong column or row is an
+run rendered it. Where docs/data/ has no such file yet, `not run yet` is shown. `mini/run.csv+table2.csv` is
+filled from the first file only if the other one, in the same folder, is there, too. The file `rules` has one
+row: the number of rules in workflow/claims.yaml by `written`, and `all`. A wrong column or row is an
 error."""
 
 import argparse
@@ -23,6 +26,7 @@ import contextlib
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -31,6 +35,7 @@ import pandas as pd
 
 from polyreward.artifacts.sums import write_sums
 from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.costs import job_costs, jobs_run
 from polyreward.ops.hardware import RAN_ON
 from polyreward.ops.power_page import power_page
@@ -118,12 +123,16 @@ def _cell(value: str) -> str | Cell:
 
 def filled(kind: str, file: str, conditions: str | None, form: str | None, data: Path) -> str:
     """Return what a marker shows."""
-    path = data / file
-    if not path.is_file():
+    file, *others = file.split("+")
+    path, form = data / file, " ".join((form or "").split())
+    if file == "rules":
+        rows = [rule_counts()]
+    elif not all(one.is_file() for one in (path, *map(path.with_name, others))):
         return NOT_RUN
-    if path.suffix == ".md":
+    elif path.suffix == ".md":
         return "\n".join(line for line in path.read_text("utf-8").splitlines() if line.startswith("|"))
-    rows, form = rows_of(path, conditions or ""), " ".join((form or "").split())
+    else:
+        rows = rows_of(path, conditions or "")
     try:
         if kind == "value":
             if len(rows) > 1:
@@ -135,6 +144,12 @@ def filled(kind: str, file: str, conditions: str | None, form: str | None, data:
         raise PolyrewardError(f"{file}: `{form}` cannot be filled: {error}") from None
     rows = [[re.sub(r" *(\[, \]|\(\))", "", cell).strip() for cell in line] for line in lines]  # empty ends
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def rule_counts() -> dict[str, Cell]:
+    """Return how many rules of verdicts there are, by when they were written."""
+    written = Counter(entry["written"] for entry in read_yaml(ROOT / "workflow/claims.yaml").values())
+    return {name: Cell(str(count)) for name, count in {**written, "all": written.total()}.items()}
 
 
 def page(text: str, data: Path = DATA) -> str:
@@ -151,10 +166,21 @@ def page(text: str, data: Path = DATA) -> str:
     return MARKER.sub(put, text)
 
 
-def take(results: Path, data: Path) -> None:
-    """Copy the tables of a finished run, its costs, machine and commit into docs/data/<scale>/."""
+def take(results: Path, data: Path, partial: bool = False) -> None:
+    """Copy the tables of a finished run, its costs, machine and commit into docs/data/<scale>/.
+
+    Raises:
+        PolyrewardError: tables or figures of the scale are missing, and partial is false.
+    """
     name = "mini" if results.name == "results" else results.name
     target, overlays = data / name, scale_of(results, ROOT, [])
+    planned = planned_jobs(overlays)
+    missing = [] if partial else missing_artifacts(results, planned)
+    if missing:
+        raise PolyrewardError(
+            f"{results}: the run is not whole; {len(missing)} tables and figures are missing:"
+            f" {', '.join(missing)}. Make them, or add --partial"
+        )
     target.mkdir(parents=True, exist_ok=True)
     for old in [*target.glob("*.csv"), *target.glob("*.md")]:
         old.unlink()
@@ -165,7 +191,7 @@ def take(results: Path, data: Path) -> None:
         (target / path.name).write_bytes(path.read_bytes())
     jobs = jobs_run(results / "benchmarks")
     job_costs(jobs).to_csv(target / "costs.csv", index=False, float_format="%.1f")
-    artifact_times(jobs, overlays).to_csv(target / "times.csv", index=False, float_format="%.0f")
+    artifact_times(jobs, planned).to_csv(target / "times.csv", index=False, float_format="%.0f")
     if (results / "transfer_claims.csv").is_file() and (results / "carb_claims.csv").is_file():
         (target / "power.md").write_text(power_page(overlays, ROOT, results), encoding="utf-8")
     heads = [path.read_text("utf-8", errors="replace")[:2000] for path in results.glob("logs/*/*.log")]
@@ -184,18 +210,31 @@ def take(results: Path, data: Path) -> None:
     print(f"{target.relative_to(data.parents[1])}: {len(tables)} tables of commit {commit}")
 
 
-def artifact_times(jobs: pd.DataFrame, overlays: Sequence[str]) -> pd.DataFrame:
+def planned_jobs(overlays: Sequence[str]) -> list:
+    """Return the jobs of a whole run of a scale from nothing."""
+    with contextlib.chdir(ROOT):
+        return list(dry_run_jobs(["all"], overlays))
+
+
+def missing_artifacts(results: Path, planned: Sequence) -> list[str]:
+    """Return the tables and figures of a scale that a results folder lacks, by their paths in it."""
+    (sums,) = (job for job in planned if job.rule.name == "artifact_sums")
+    folder = Path(str(sums.output[0])).parent
+    paths = sorted(Path(str(path)).relative_to(folder) for path in sums.input)
+    return [path.as_posix() for path in paths if not (results / path).is_file()]
+
+
+def artifact_times(jobs: pd.DataFrame, planned: Sequence) -> pd.DataFrame:
     """Return the seconds that each artifact takes from nothing, by the jobs on the way to it.
 
     two_cores_s is an estimate: half of the jobs' seconds, or the longest chain of jobs where that is longer.
 
     Args:
         jobs: those of the run, as jobs_run returns them.
-        overlays: those of its scale.
+        planned: those of a whole run of its scale.
     """
     took = {(row.rule, row.job): row.s for row in jobs.itertuples()}
-    with contextlib.chdir(ROOT):
-        planned = [job for job in dry_run_jobs(["all"], overlays) if job.benchmark]
+    planned = [job for job in planned if job.benchmark]
     keys = {job: tuple(Path(str(job.benchmark)).with_suffix("").parts[-2:]) for job in planned}
     maker = {str(path): job for job in planned for path in job.output}
     before = {job: {maker[str(path)] for path in job.input if str(path) in maker} for job in planned}
@@ -221,10 +260,11 @@ def main() -> None:
     """Fill or check all pages."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--take", type=Path, metavar="RESULTS", help="first copy the tables of this run")
+    parser.add_argument("--partial", action="store_true", help="take a run that has not made everything")
     parser.add_argument("--check", action="store_true", help="change nothing; end with 1 where a page is old")
     options = parser.parse_args()
     if options.take:
-        take(options.take, DATA)
+        take(options.take, DATA, options.partial)
     problems, old, missing = [], [], []
     for path in pages():
         text, name = path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix()

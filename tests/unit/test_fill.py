@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from support import ROOT
@@ -40,6 +41,8 @@ def value(marker: str, data) -> str:
         ("mini/summary.csv name!=a: {name} [{low:.1f}]", "b []"),
         ("mini/summary.csv name=a: {count:time}", "2 s"),
         ("mini/none.csv name=a: {count}", "*not run yet*"),
+        ("mini/summary.csv+table1.md name=a: {count}", "2"),
+        ("mini/summary.csv+table2.csv name=a: {count}", "*not run yet*"),
     ],
 )
 def test_a_value_is_put_between_its_marks_and_filling_again_changes_nothing(data, marker, shown):
@@ -76,7 +79,40 @@ def test_a_wrong_marker_is_named(data, marker, problem):
         value(marker, data)
 
 
-def test_a_run_s_tables_costs_machine_and_commit_are_copied(tmp_path, monkeypatch):
+def test_the_rules_of_verdicts_are_counted_by_when_they_were_written(data, tmp_path, monkeypatch):
+    (tmp_path / "workflow").mkdir()
+    written = ["before", "later", "known", "later"]
+    text = "".join(f"claim_{place}: {{written: {one}}}\n" for place, one in enumerate(written))
+    (tmp_path / "workflow/claims.yaml").write_text(text)
+    monkeypatch.setattr(fill, "ROOT", tmp_path)
+    assert "-->two of 4 later, 1 known<!--" in value(
+        "rules: {later:word} of {all} later, {known} known", data
+    )
+
+
+def planned(monkeypatch, *artifacts: str) -> None:
+    """Let the plan of every scale have these artifacts."""
+    sums = SimpleNamespace(
+        rule=SimpleNamespace(name="artifact_sums"),
+        input=[f"results/{name}" for name in artifacts],
+        output=["results/SHA256SUMS"],
+    )
+    monkeypatch.setattr(fill, "planned_jobs", lambda overlays: [sums])
+
+
+def test_a_run_that_is_not_whole_is_refused_before_anything_is_copied(tmp_path, monkeypatch):
+    (tmp_path / "project/results").mkdir(parents=True)
+    (tmp_path / "project/results/table1.csv").touch()
+    planned(monkeypatch, "table1.csv", "table2.csv", "compare/table1.csv")
+    with pytest.raises(
+        PolyrewardError, match="2 tables and figures are missing: compare/table1.csv, table2.csv"
+    ):
+        fill.take(tmp_path / "project/results", tmp_path / "docs/data")
+    assert not (tmp_path / "docs").exists()
+
+
+@pytest.mark.parametrize("partial", [False, True])
+def test_a_run_s_tables_costs_machine_and_commit_are_copied(tmp_path, monkeypatch, partial):
     results = tmp_path / "project/results"
     for name, text in {
         "table1.csv": "a\n1\n",
@@ -91,13 +127,14 @@ def test_a_run_s_tables_costs_machine_and_commit_are_copied(tmp_path, monkeypatc
     git = ["git", "-C", str(results), "-c", "user.name=x", "-c", "user.email=x@x"]
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "One"]):
         subprocess.run([*git, *words], check=True)
+    planned(monkeypatch, "table1.csv", *(["table2.csv"] if partial else []))
     monkeypatch.setattr(
-        fill, "artifact_times", lambda jobs, overlays: pd.DataFrame({"artifact": ["table1.csv"]})
+        fill, "artifact_times", lambda jobs, planned: pd.DataFrame({"artifact": ["table1.csv"]})
     )
     data = tmp_path / "docs/data"
     (data / "mini").mkdir(parents=True)
     (data / "mini/old.csv").touch()
-    fill.take(results, data)
+    fill.take(results, data, partial)
     names = ["SHA256SUMS", "costs.csv", "run.csv", "table1.csv", "table1.md", "times.csv"]
     assert sorted(path.name for path in (data / "mini").iterdir()) == names
     (run,) = pd.read_csv(data / "mini/run.csv", dtype=str).to_dict("records")
