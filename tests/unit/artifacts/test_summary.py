@@ -23,7 +23,7 @@ def tables():
             "base_model": ["a", "b", "a - b"], "source_pct": [70, 60, None], "low": [1, -3, 2], "high": [4, -1, 5],
         }),
         "claims": pd.DataFrame({
-            "paper": ["transfer", "carb", "transfer"], "verdict": ["holds", "not decided by this data", "fails"],
+            "paper": ["transfer", "carb", "transfer"], "verdict": ["holds", "not decided", "fails"],
         }),
         "carb_leaderboard": pd.DataFrame({
             "kind": ["classifier", "baseline"], "low": [26, 27], "high": [40, 40],

@@ -30,7 +30,7 @@ CLAIMS = [
         "paper": "carb",
         "low": -2.0,
         "high": 6.0,
-        "verdict": "not decided by this data",
+        "verdict": "not decided",
     },
     {
         **CLAIM,

@@ -61,7 +61,7 @@ def summary_table(tables: dict[str, pd.DataFrame], main: str) -> pd.DataFrame:
     for paper, claims in tables["claims"].groupby("paper", sort=False):
         rows += [
             {
-                "name": f"{paper}_claims_{verdict.removesuffix(' by this data').replace(' ', '_')}",
+                "name": f"{paper}_claims_{verdict.replace(' ', '_')}",
                 "count": int((claims["verdict"] == verdict).sum()),
                 "of": len(claims),
                 "says": f"claims of the {paper} paper with the verdict: {verdict}",

@@ -14,7 +14,7 @@ from polyreward.analysis.bootstrap import (
     with_trainings,
 )
 
-HOLDS, FAILS, UNDECIDED, UNTESTED = "holds", "fails", "not decided by this data", "not tested"
+HOLDS, FAILS, UNDECIDED, UNTESTED = "holds", "fails", "not decided", "not tested"
 SMALLER = (  # on the claimed side of zero or not known to be on the other, but short of the bound
     "smaller than claimed"
 )

@@ -258,9 +258,8 @@ def _null(row: dict) -> str:
 
 
 def _verdict(row: dict) -> str:
-    if row["verdict"] in (UNDECIDED, UNTESTED):
-        return row["verdict"].replace(UNDECIDED, "not decided")
-    return row["verdict"] + (f", of {row['speaks_of']}" if row["speaks_of"] == "these models only" else "")
+    models_only = row["speaks_of"] == "these models only" and row["verdict"] not in (UNDECIDED, UNTESTED)
+    return f"{row['verdict']}, of these models only" if models_only else row["verdict"]
 
 
 def format_of(unit: str, values: Sequence[float]) -> str:

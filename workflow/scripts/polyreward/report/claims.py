@@ -46,7 +46,7 @@ OUTRIGHT = {
 def verdict_of(word: str) -> Shown:
     """Return a verdict's word, symbol and key, the name of its colour; raise KeyError for an unknown one."""
     symbol, key = LOOKS[word]
-    return Shown(word=word.removesuffix(" by this data"), symbol=symbol, key=key)
+    return Shown(word=word, symbol=symbol, key=key)
 
 
 def shown_claims(path: Path, command: str) -> list[Shown]:
