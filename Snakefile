@@ -9,7 +9,7 @@ min_version("9.0")
 configfile: "config.yaml"
 
 
-# With --sdm apptainer; README.md has how to build it.
+# With --sdm apptainer; the head of envs/apptainer.def has how to build it.
 container: "envs/polyreward.sif"
 
 
@@ -49,7 +49,7 @@ include: "workflow/rules/artifacts.smk"
 include: "workflow/rules/artifacts_carb.smk"
 
 
-# A job's log is <logs>/<rule>/<wildcards>.log, and its time and memory stand in <benchmarks>/<rule>/<wildcards>.tsv.
+# A job's log is <logs>/<rule>/<wildcards>.log, and its time and memory are in <benchmarks>/<rule>/<wildcards>.tsv.
 name_logs(workflow.rules)
 # A job runs again where its script's code changes.
 follow_code(workflow.rules, SETTINGS.portable)

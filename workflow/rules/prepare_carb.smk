@@ -100,7 +100,7 @@ rule carb_training_items:
 
 
 rule carb_paraphrases:
-    # Only where carb.generators names some; else the right answers' second wordings are rules and what people wrote.
+    # Only where carb.generators names some; else the right answers' second wordings come from rules and from this project's wordings.
     input:
         models=[folder for entry in CARB.generators.values() for folder in FILES.folders(entry)],
         references="<sources>/carb/references.jsonl",

@@ -84,7 +84,7 @@ rule judge_question:
 
 
 rule carb_references:
-    # What is true of which culture: topics that people wrote, and facts out of packages.
+    # What is true of which culture: topics that language models wrote, and facts from packages.
     input:
         cultures=SETTINGS.carb.culture_file,
         topics=sorted(str(path) for path in Path(SETTINGS.carb.topics).glob("*.yaml")),

@@ -1,4 +1,4 @@
-# Stage 3: the same rows in every language, by one of the configured engines or as people wrote them.
+# Stage 3: the same rows in every language, by one of the configured engines, or from our catalogs.
 
 
 rule translated_rows:

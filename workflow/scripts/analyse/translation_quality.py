@@ -1,4 +1,4 @@
-"""Measure each engine's sample against the hand-made translation."""
+"""Measure each engine's sample against the translations of the catalog."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -195,7 +195,7 @@ def _concept(item: dict, references: References, wordings: Wordings, seed: int) 
     """Return what CC says: {text}, with value, culture and topic where it is a reference's; None if there is
     none.
 
-    It is the smallest edit: what people wrote, else the nearest text of another fact among the references.
+    It is the smallest edit: the written rewrite, else the nearest text of another fact among the references.
     These are of the questions that lend the item its wrong answers, or else any culture's on its topic."""
     language, own = item["culture"], references[item["topic"], item["culture"]]
     if (item["topic"], language) in wordings.foreign:
@@ -226,8 +226,7 @@ def _names(text: str, cultures: dict, culture: str, language: str) -> bool:
 
 
 def with_paraphrases(wordings: Wordings, rows: Iterable[dict]) -> Wordings:
-    """Return wordings whose only rewordings are the rows of `paraphrased`; concepts stay as people wrote
-    them."""
+    """Return wordings whose only rewordings are the rows of `paraphrased`; concepts stay as they are."""
     reworded = {(row["topic"], row["culture"]): row["text"] for row in rows}
     return dataclasses.replace(wordings, rules={}, reworded=reworded)
 

@@ -33,9 +33,9 @@ def plan(
     times: Path | None,
     throughputs: Path | None,
 ) -> None:
-    """Multiply the jobs of a dry run by the measured times of their rules; name what does not fit.
+    """Estimate hours, memory and disk of a run from nothing, and name models that do not fit.
 
-    It is as if nothing were made yet. TARGETS are what the jobs make, by default all."""
+    TARGETS are what the jobs make, by default all."""
     from polyreward.ops.planning import plan_text
 
     print(plan_text(list(targets) or ["all"], list(configfile), ROOT, gpu_gib, times, throughputs))

@@ -239,7 +239,8 @@ class Settings(Section):
     think_as_locals: ThinkAsLocals = Field(description="Think-as-Locals.")
     own_benchmarks: dict[PlainName, OwnBenchmark] = Field(
         description=(
-            "Your own benchmarks by name. Every reward model scores them; the table is benchmark_<name>.csv."
+            "Your own benchmarks by name, scored by your own reward models, those trained here and text"
+            " baselines; the table is benchmark_<name>.csv."
         )
     )
     reward_models: RewardModels = Field(
@@ -251,8 +252,8 @@ class Settings(Section):
     judge_questions: dict[PlainName, str] = Field(
         default={},
         description=(
-            "Your own questions of judges, {name: YAML file}, next to, or instead of, those of"
-            " workflow/catalog/judge_questions.yaml, which says what such a file holds."
+            "Your own questions of judges, {name: YAML file}. A name of workflow/catalog/judge_questions.yaml"
+            " replaces that question. The head of that file explains the format."
         ),
     )
     judge_wordings: Literal["ours", "published"] = Field(

@@ -82,10 +82,10 @@ class Asked(Section):
         "The question; {answers} or {lettered} is replaced by the answers.", pattern=JUDGE_TEMPLATE
     )
     question: str = optional(
-        "Asked about two answers of RewardBench and of alignment, once each, instead of `template`: a name"
-        " in workflow/catalog/judge_questions.yaml. By verdict: text the answer that the reply names wins; by"
-        " labels, of a question whose reply is only a name, both names' probabilities count, as in"
-        " AlpacaEval."
+        "A question of workflow/catalog/judge_questions.yaml, which replaces `template` on RewardBench and in"
+        " alignment. It is asked once about each two answers. With verdict: text, the answer that the reply"
+        " names wins. With labels, the probabilities of both names count, as in AlpacaEval; the reply to this"
+        " question must be only a name."
     )
     max_new_tokens: Count = optional("Tokens of a reply.")
 

@@ -148,8 +148,8 @@ class ThinkAsLocals(Section):
     )
     held_out: Count = Field(
         description=(
-            "Pairs, one of each of so many items, on which R_corr is measured before and after, each in both"
-            " orders; the items' other pairs are GRPO's before all others."
+            "Number of items with a held-out pair. R_corr is measured on these pairs before and after"
+            " training, in both orders. GRPO takes the other pairs of these items first."
         )
     )
     seeds: Count = Field(

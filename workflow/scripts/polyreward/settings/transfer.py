@@ -60,7 +60,7 @@ class Benchmarks(Section):
 
 
 class GettextEngine(Section):
-    """Translation by catalogs that people wrote."""
+    """Translation by .po catalogs."""
 
     kind: Literal["gettext"] = Field(description="Catalogs of translations (.po files).")
     catalogs: str = Field(description="Folder of <language>.po.")
