@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +31,7 @@ PAGES = [
 MODEL = "results/work/4_models/gemma-3-270m_es"  # which pages name as trained by then
 SNAKEMAKE = ("snakemake ", ".venv/bin/snakemake ")
 POLYREWARD = ("polyreward ", ".venv/bin/polyreward ")
+INSTALL = ".venv/bin/pip install -e "
 WORDS_AFTER = {"--cores": 1, "--logger": 1, "--configfile": 99, "--profile": 1, "--config": 99, "--until": 99}
 
 
@@ -107,7 +109,7 @@ def test_each_command_is_tried():
         "make",
         *SNAKEMAKE,
         *POLYREWARD,
-        *("git clone", "cd ", "tar ", "export ", "source ", ".venv/bin/python "),
+        *("git clone", "cd ", "tar ", "export ", "source ", ".venv/bin/python ", INSTALL),
         "polyreward/.venv/bin/snakemake",
     )
     assert len(commands()) > 80
@@ -223,6 +225,13 @@ def test_a_clone_is_entered_and_its_environment_can_be_turned_on(tmp_path):
         command = ["git", "clone", "-q", "--depth", "1", "--no-checkout", f"file://{ROOT}", "polyreward"]
         subprocess.run(command, cwd=tmp_path, check=True)
         assert (tmp_path / "polyreward").is_dir()
+
+
+def test_each_extra_that_is_installed_is_one_of_the_project():
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    named = [shlex.split(one.text)[-1] for one in starting(INSTALL)]
+    extras = {extra for name in named for extra in re.fullmatch(r"\.\[(.+)\]", name)[1].split(",")}
+    assert extras == {"cuda", "vllm"} <= set(known)
 
 
 def test_keys_are_exported_as_a_shell_reads_it():
