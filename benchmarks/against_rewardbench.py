@@ -28,8 +28,8 @@ HERE = Path(__file__).parent
 TORCH = "torch==2.13.0"  # polyreward's own, and first: which of its builds is right depends on the machine
 DATA = ["short", "mixed", "context"]
 MAX_LENGTH = 8192  # tokens, for both tools. They cut at different ends, so nothing may be cut.
-CAPTION = """Pairs: short, English; mixed, all languages, whose lengths differ; context, English after 0 to 8
-passages. {model}, {threads} threads, fresh processes that take turns, {repeats} rounds: median
+CAPTION = """Pairs: short (English), mixed (all languages, of different lengths), context (English after 0 to
+8 passages). {model}, {threads} threads, fresh processes that take turns, {repeats} rounds: median
 (least-greatest). seq/s and speed ratio: scoring after imports and loading. Whole command: all of it, as a
 ratio. rewardbench: batches of 8 in the file's order. Computed tokens: with padding, per token."""
 

@@ -5,7 +5,7 @@
     python docs/fill.py --take results   first copies the run's tables into docs/data/<scale>/; with --partial
                                          also those of a run that has not made everything
 
-A marker is an HTML comment; what stands between it and the next `<!-- end -->` is replaced. Its first word is
+A marker is an HTML comment; what lies between it and the next `<!-- end -->` is replaced. Its first word is
 value or table, then comes a file below docs/data/, then conditions, then a colon and what to show:
 
     <!-- value mini/summary.csv name=carb_above: {count} of {of} -->...<!-- end -->
@@ -66,7 +66,7 @@ WORDS = [
     "eleven",
     "twelve",
 ]
-SHORT = 6  # characters of a number that is shown as it is in its file; longer ones end in zeros
+SHORT = 6  # characters of a number shown as it is in its file; longer ones end in zeros
 LARGEST = 300_000  # bytes of a table that is copied: figures of many points stay where they were made
 
 

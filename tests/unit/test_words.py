@@ -1,5 +1,6 @@
 """Plain words in what users read: README, documents and captions have short sentences, and no word of a list."""
 
+import ast
 import re
 from statistics import fmean
 
@@ -72,10 +73,21 @@ def claims() -> str:
     return "\n\n".join(entry["says"] for entry in entries.values())
 
 
+def docstrings() -> str:
+    """Return the docstrings of the library and the scripts, each argument in a paragraph of its own."""
+    texts = []
+    for path in sorted((ROOT / "workflow/scripts").rglob("*.py")):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        owners = [node for node in nodes if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+        texts += [ast.get_docstring(owner) or "" for owner in owners]
+    return re.sub(r"(?<=[.:])\s+(?=[\w*, ]+: )", "\n\n", "\n\n".join(texts))
+
+
 TEXTS = {
     **{path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in PAGES},
     "captions": captions(),
     "claims": claims(),
+    "docstrings": docstrings(),
 }
 
 

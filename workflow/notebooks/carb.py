@@ -274,7 +274,7 @@ shares.round(1).add_suffix(" (%)").assign(
 ).transpose()
 
 # %% [markdown]
-# ## Beside the length of an answer
+# ## Compared with the length of an answer
 #
 # The baseline `length` picks the longest answer. What each reward model is ahead of it, on the same draws
 # of items; and its score where the right answer is the longest of the four, and where it is not. A reward

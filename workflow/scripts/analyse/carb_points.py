@@ -1,4 +1,4 @@
-"""Join the picks with the reward models' scores on both benchmarks."""
+"""Put the picks next to the reward models' scores on both benchmarks."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ def with_benchmarks(
     bases: dict[str, str],
     confidence: float,
 ) -> pd.DataFrame:
-    """Put each scorer's score on the two benchmarks beside its picks; one without scores is left out.
+    """Put each scorer's score on the two benchmarks next to its picks; one without scores is left out.
 
     Args:
         rewardbench: the language table of each language; its score is the mean over languages.

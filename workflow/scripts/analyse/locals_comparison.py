@@ -30,8 +30,9 @@ def comparison_table(
 ) -> pd.DataFrame:
     """Return a row for each judge and for each contrast of two, in percent and points, with paired intervals.
 
-    rewardbench: the mean over languages of the average of the sections; by bootstrap over templates. carb:
-    the mean over items, by bootstrap over topics within domains. mean: of the two, drawn independently.
+    Columns: rewardbench, the mean over languages of the average of the sections, by bootstrap over templates;
+    carb, the mean over items, by bootstrap over topics within domains; mean, that of the two, drawn
+    independently.
     half_ties: judges whose ties are half right on rewardbench. missing: {judge: why its row is empty}."""
     rewardbench, carb = in_all(rewardbench, carb)
     draws = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval, half_ties)

@@ -81,9 +81,9 @@ def perturbed_item(
 ) -> dict | str:
     """Return an item's base response and its rewrites, or which of REASONS leaves it out.
 
-    It has answers (the base's and those of PERTURBATIONS in turn), chosen (0), value, concept (what CC says:
-    {text} and, where it is another reference's, its {value, culture, topic}), wording (RP) and language (CL;
-    drawn by hash)."""
+    - answers: the base's and those of PERTURBATIONS in turn. chosen: 0. value: the base's.
+    - concept: what CC says, {text}, and its {value, culture, topic} where it is another reference's.
+    - wording: RP's. language: CL's, drawn by hash."""
     language, own = item["culture"], references[item["topic"], item["culture"]]
     if language not in own["texts"]:
         return "no_text"

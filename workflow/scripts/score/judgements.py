@@ -29,9 +29,9 @@ def judgements(
     """Judge responses (policy, run, id, response) against reference answers (id, prompt, reference).
 
     A response to an instruction without a reference is left out.
-    win: 1 where the judge scores the response above the reference, 0.5 where alike, else 0; of a judge that
-    weighs probabilities it is the response's. margin: the response's score minus the reference's. Lengths in
-    characters. An empty response loses without being judged."""
+    win: 1 where the judge scores the response above the reference, 0.5 where alike, else 0; if the judge
+    weighs probabilities, the response's probability. margin: the response's score minus the reference's.
+    Lengths in characters. An empty response loses without being judged."""
     weighs = isinstance(judge, PairJudge) and judge.weighs
     by_id = {row["id"]: row for row in references}
     answers = [row for row in answers if row["id"] in by_id]

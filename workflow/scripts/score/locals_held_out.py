@@ -18,8 +18,8 @@ def held_out_verdicts(name: str, judge: LocalsJudge, questions: Sequence[dict]) 
     """Return a row per question: judge (its name), id, item (the one whose pair it is), in_form, p_right.
 
     questions: as pairs.both_orders returns them. p_right: the probability of the right label of the two,
-    after the criteria that the judge writes greedily for the question; all are closed by force where they
-    have to be."""
+    after the criteria that the judge writes greedily for the question; all criteria are ended by force where
+    they have to be."""
     requests = [asked["request"] for asked in questions]
     replies, verdicts = judge.judged(requests, f"{name}, held-out pairs")
     return pd.DataFrame(

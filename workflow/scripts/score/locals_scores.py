@@ -29,7 +29,7 @@ class Recorder:
 
     @property
     def exact(self) -> bool:
-        """Whether a score depends on its own answers alone."""
+        """Whether a score depends on its own answers only."""
         return self.judge.exact
 
     def unbatched(self) -> "Recorder":

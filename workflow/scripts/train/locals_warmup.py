@@ -9,7 +9,7 @@ from polyreward.training.policies import train_sft
 
 
 def at_once(rows: Sequence[dict]) -> list[dict]:
-    """Return the warm-up's rows with replies that are a verdict alone."""
+    """Return the warm-up's rows with replies that are only a verdict."""
     return [{**row, "chosen": row["chosen"].rsplit("\n", 1)[-1]} for row in rows]
 
 

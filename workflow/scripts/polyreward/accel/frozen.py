@@ -1,8 +1,8 @@
 """Frozen lower layers run once per sequence: what low-rank adapters on the top layers never change need not
 be computed again.
 
-The hidden states after the frozen layers depend on the sequence only (attention is causal, padding is on the
-right), so every epoch, and every reward model of the base, takes them from memory."""
+The hidden states after the frozen layers depend on the sequence only: attention is causal, and padding is on
+the right. So every epoch, and every reward model of the base, takes them from memory."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

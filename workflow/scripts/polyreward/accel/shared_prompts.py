@@ -71,8 +71,8 @@ def generate_from_shared_prompts(model) -> None:
 
 @torch.no_grad()
 def runs_from_shared_prompts(model) -> bool:
-    """Ask a model itself whether it gives the same states so as for whole rows; false for what keeps no keys
-    and values."""
+    """Ask a model whether it gives the same states this way as for whole rows; false for models that keep no
+    keys and values."""
     if not accel.on():
         return False
     ids = torch.arange(27).reshape(3, 9) * 7 % min(model.config.vocab_size, 997)

@@ -1,7 +1,7 @@
 """Texts that begin alike, run through a decoder as one row: what they share is computed once.
 
-A row holds the shared tokens and then each text's own; a mask hides the texts from each other, and every
-token has the position that it has in its own text. The states are those of the texts run one by one, to
+A row holds the shared tokens and then each text's own. A mask hides the texts from each other. Every token
+has the position that it has in its own text. The states are those of the texts run one by one, to
 rounding."""
 
 import dataclasses
@@ -173,7 +173,7 @@ def last_states(
 def can_share(decoder) -> bool:
     """Return whether a decoder gives the same states for a shared row as for each sequence by itself.
 
-    False for what ignores our mask or positions: state-space layers, chunked attention, encoders,
+    False for models that ignore our mask or positions: state-space layers, chunked attention, encoders,
     FlashAttention."""
     config = decoder.config
     if not accel.on() or set(getattr(config, "layer_types", None) or []) - KNOWN_ATTENTION:

@@ -23,7 +23,7 @@ def split_the_vocabulary() -> None:
 
 
 class ByParts:
-    """TRL's function of log-probabilities, but for what `Logprobs` computes faster."""
+    """TRL's function of log-probabilities, except the outputs that `Logprobs` computes faster."""
 
     whole = getattr(trl.trainer.utils, "_ChunkedLogProbFunction", None)
 
@@ -31,8 +31,8 @@ class ByParts:
     def apply(
         cls, states, weight, bias, targets, temperature, chunk_size, softcap, logit_scale, outputs
     ) -> tuple:
-        """Return log_probs, entropy, log_sum_sq_probs, mean_logits and is_top1 as TRL does; None for what is
-        not asked for."""
+        """Return log_probs, entropy, log_sum_sq_probs, mean_logits and is_top1 as TRL does; None for outputs
+        that are not asked for."""
         plain = bias is None and softcap is None and not weight.requires_grad
         known = {"log_probs", "entropy", "is_top1"} >= set(outputs)
         exact = states.dtype == weight.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")

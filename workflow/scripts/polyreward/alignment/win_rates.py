@@ -51,10 +51,9 @@ RIDGE = 1e-3  # holds the fit where a policy wins always or never
 def win_rates(judged: pd.DataFrame, interval: Interval, trainings: int = 1) -> pd.DataFrame:
     """Return a row for each language and policy, and for the differences between policies.
 
-    Intervals are by bootstrap over instructions, with the same draw for a language's policies and runs; of
-    several trainings, the variance between them is added.
-    run_sd is the standard deviation over runs. length_ratio is the mean length of responses over that of
-    references.
+    Intervals are by bootstrap over instructions, with the same draw for a language's policies and runs. With
+    several trainings the variance between them is added. run_sd is the standard deviation over runs.
+    length_ratio is the mean length of responses over that of references.
 
     Args:
         judged: rows of JUDGEMENT_COLUMNS.

@@ -4,9 +4,8 @@ resampled.
 A plain bootstrap of n units has (n - 1) / n of their variance. Here n - 1 are drawn of n, each weighing n /
 (n - 1), which has all of it; and intervals are widened from the normal's quantile to Student's. Shares of few
 units, or of units that are nearly all alike, have other intervals (share_interval): resamples of eight right
-answers have no width, and those of three have few values. Sources: Rao and Wu 1988, Resampling inference with
-complex survey data, JASA 83; Agresti and Coull 1998, Am. Stat. 52; for differences Agresti and Min 2005,
-Stat. Med. 24."""
+answers have no width. Sources: Rao and Wu 1988, Resampling inference with complex survey data, JASA 83;
+Agresti and Coull 1998, Am. Stat. 52; for differences Agresti and Min 2005, Stat. Med. 24."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -79,8 +78,8 @@ def resampled_sections(
 
 
 def degrees_of_freedom(strata: Iterable[str], clusters: Iterable[str]) -> int:
-    """Return the clusters less the strata in which they are drawn; 0 where a stratum has one cluster, and so
-    no variance."""
+    """Return the number of clusters minus the strata in which they are drawn; 0 where a stratum has one
+    cluster, and so no variance."""
     counts: dict[str, set[str]] = {}
     for stratum, cluster in zip(strata, clusters, strict=True):
         counts.setdefault(stratum, set()).add(cluster)
@@ -174,11 +173,12 @@ def share_interval(
     """Return the interval of a share, a mean of shares or a difference of two, within what they can be.
 
     values: (1 + samples,), first the data's own. units: independent ones that it rests on. It is
-    student_interval's where there are FEW_UNITS, and FEW_APART of them differ from the others. Else it is the
-    normal's about the mean of the units and two more: one at each end of what a share can be (Agresti and
-    Coull), and of a difference half a one at each end and one between (Agresti and Min). The units' variance
-    is raised by what units less one are over the degrees of freedom, up to Student's widening: one that is
-    estimated in strata of two or three is often zero. Without degrees of freedom the ends are no numbers."""
+    student_interval's where there are FEW_UNITS, and FEW_APART of them differ from the others. Else two
+    made-up units join the others, and the interval is the normal's about the new mean. For a share they are
+    one at each end (Agresti and Coull); for a difference, half a unit at each end and one between (Agresti
+    and Min). The units' variance is multiplied by (units - 1) / degrees of freedom, at most by Student's
+    widening, since a variance from strata of two or three is often zero. Without degrees of freedom the ends
+    are no numbers."""
     point, variance = float(values[0]), float(np.var(values[1:]))
     if freedom < 1:
         return np.nan, np.nan

@@ -150,8 +150,8 @@ class Comparison:
         """Return a weighted sum of scorers in percent: each section and avg, with their intervals.
 
         weights: {"a": 1} is a's own score, {"a": 1, "b": -1} their difference. trainings: scorers that are
-        one model's, trained with several seeds; the variance between them is added. avg_se, avg_se_trainings:
-        the standard error of avg, and what trainings alone have of it."""
+        one model's, trained with several seeds; the variance between them is added. The column avg_se is the
+        standard error of avg, and avg_se_trainings the part of it that comes from trainings."""
         if not weights.keys() <= set(self.scorers):
             raise KeyError(f"no scorer {set(weights) - set(self.scorers)}; there are {self.scorers}")
         several = [
@@ -294,8 +294,8 @@ def transfer_rows(
 ) -> list[dict]:
     """Return Table 1's three rows of one base and language: target, english and their difference.
 
-    target, english: the scorers, one for each seed; a row is the mean over seeds. p_seeds: Welch's t-test of
-    avg over seeds, two-sided; p_mcnemar: over the pairs of one model each; on the difference only."""
+    target, english: the scorers, one for each seed; a row is the mean over seeds. The difference also has
+    p_seeds (Welch's two-sided t-test of avg over seeds) and p_mcnemar (over the pairs of one model each)."""
     contrasts = {
         "target": mean_of(target),
         "english": mean_of(english),
@@ -364,7 +364,7 @@ class Accuracies:
         """Return the resamples of a base's reward model of a training language: (1 + resamples, cases).
 
         The first case is the mean over its trainings. Where there are several, each training of any model
-        follows, in place of that model's mean. Sums and means of such arrays show how each training moves
+        follows instead of that model's mean. Sums and means of such arrays show how each training moves
         them."""
         each = np.stack(
             [self.draws(name, language, section) for name in self.trainings[base, training]], axis=1

@@ -82,8 +82,8 @@ def matched(
 ) -> list[tuple[int, int]]:
     """Pair tokens of a language with different tokens of the source language's set at the nearest rank.
 
-    The rank (token id + 1) stands for frequency, as BPE merges frequent pieces first and frequency falls
-    about as 1 / rank; nearness is the ratio of two ranks. Greedy without replacement, the nearest pair first.
+    The rank (token id + 1) is a proxy for frequency: BPE merges frequent pieces first, and frequency falls
+    about as 1 / rank. Nearness is the ratio of two ranks. Greedy without replacement, the nearest pair first.
     A token without a match within max_ratio is left out. Returns (token, its match), sorted."""
     free = sorted(pool)
     queue = [(*_nearest(token, free), token) for token in tokens] if free else []

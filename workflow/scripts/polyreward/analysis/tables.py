@@ -73,9 +73,9 @@ def transfer_gaps(
 ) -> pd.DataFrame:
     """Return the transfer gap of each base and language, and how two bases differ in it.
 
-    The gap is the average over sections in the source language less that in another, of the reward model that
-    was trained in the source language. Both have the same templates, so that intervals are paired; of several
-    trainings the mean, and their variance is in the interval.
+    The gap is the average over sections in the source language minus the one in another, of the reward model
+    that was trained in the source language. Both have the same templates, so that intervals are paired; of
+    several trainings the mean, and their variance is in the interval.
 
     Args:
         scores: of these reward models, named as ModelName has it, in all languages.

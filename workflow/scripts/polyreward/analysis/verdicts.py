@@ -208,7 +208,8 @@ def extreme(contrasts: Contrasts, side: str, confidence: float) -> tuple[float, 
     ("below").
 
     The end that faces the bound is the worst of all the intervals' ends, which needs no correction (an
-    intersection-union test); the other end, which can refute the claim by any one contrast, is Bonferroni's.
+    intersection-union test). Any one contrast can refute the claim at the other end, which has Bonferroni's
+    correction.
     """
     corrected = 1 - (1 - confidence) / len(contrasts.points)
     (lows, highs), (far_lows, far_highs) = contrasts.ends(confidence), contrasts.ends(corrected)
@@ -219,8 +220,8 @@ def extreme(contrasts: Contrasts, side: str, confidence: float) -> tuple[float, 
 
 
 def errors_at_bound(contrasts: Contrasts, side: str, confidence: float) -> tuple[float, float]:
-    """Return the standard error of the contrast whose end faces the bound, and what trainings alone have of
-    it; NaN without."""
+    """Return the standard error of the contrast whose end faces the bound, and the part of it that comes from
+    trainings; NaN without."""
     if contrasts.drawn is None:
         return np.nan, np.nan
     lows, highs = contrasts.ends(confidence)
@@ -232,9 +233,10 @@ def errors_at_bound(contrasts: Contrasts, side: str, confidence: float) -> tuple
 def verdict(contrasts: Contrasts, rule: Rule, confidence: float) -> str:
     """Return what contrasts say of a claim.
 
-    An end that is no number or on the bound, and an interval without width, decide nothing. Against a claim
-    of several contrasts is "fails" where each is on the wrong side, else "not all"; against one "fails" where
-    it is known to have the other sign, or is above what should be small, else "smaller than claimed"."""
+    An end that is no number or on the bound, and an interval without width, decide nothing. A
+    refuted claim of several contrasts "fails" where each is known to be on the wrong side, else it is "not
+    all". A refuted claim of one contrast "fails" where the sign is known to be the other one, or where it
+    says that something is small. Else it is "smaller than claimed"."""
     _, low, high = extreme(contrasts, rule.side, confidence)
     side = _side(low, high, rule)
     if not side or not high - low > WIDTH:

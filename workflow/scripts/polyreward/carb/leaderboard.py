@@ -52,7 +52,7 @@ class Leaderboard:
     """Scorers that scored the same items: points, and resamples drawn together.
 
     scores: {scorer: item_scores' rows}. kinds: {scorer: one of KINDS, or "baseline"}; baselines share ties.
-    groups: {name: cultures}, sections beside the cultures, the domains and "carb", all items. Topics are
+    groups: {name: cultures}, sections next to the cultures, the domains and "carb", all items. Topics are
     drawn within their domain, as one topic is asked of many cultures. missing: {scorer: why it has no
     scores}."""
 
@@ -151,7 +151,7 @@ class Leaderboard:
         return float(np.clip(alone / drawn if drawn else 0, topics, self.size(section)))
 
     def freedom(self, section: str) -> int:
-        """Return the degrees of freedom of a section's score: its topics less its domains."""
+        """Return the degrees of freedom of a section's score: its topics minus its domains."""
         inside = self.stratum.isin(self.sections[section])
         return degrees_of_freedom(self.items["domain"][inside], self.topics[inside])
 

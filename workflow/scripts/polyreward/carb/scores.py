@@ -36,8 +36,8 @@ def item_scores(reward_model: RewardModel, items: Items, label: str) -> pd.DataF
     """Score the answers of items; return a row per answer, with SCORE_COLUMNS, and `policy` where items have
     it.
 
-    within_noise: batching alone may move the chosen answer's lead over the best other that far; where no
-    answer is chosen, the first stands for it. Raises PolyrewardError that names items whose scores are NaN.
+    within_noise: batching may move the chosen answer's lead over the best other that far; where no answer is
+    chosen, the first counts as chosen. Raises PolyrewardError that names items whose scores are NaN.
     """
     if not items:  # of a set of rewrites of which the user's own items bring none
         return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in SCORE_TYPES.items()})
@@ -124,7 +124,7 @@ def load_scorers(
 
 
 def _as_row(item: dict) -> dict:
-    """Return an item as a preference row; where no answer is chosen, the first stands for it, as in
+    """Return an item as a preference row; where no answer is chosen, the first counts as chosen, as in
     `_margin`."""
     answers, chosen = item["answers"], item["chosen"] or 0
     return {

@@ -175,8 +175,8 @@ class CarbEvidence:
     """All evidence for the CARB paper's claims.
 
     Attributes:
-        points: POINT_COLUMNS of reward models: the rating of the answers that each picks, and its score on
-            each of correlation.BENCHMARKS.
+        points: POINT_COLUMNS of reward models. They hold the rating of the answers that each picks, and its
+            score on each of correlation.BENCHMARKS.
         length_scores, length_sensitivity: the same for a scorer that counts characters, on the same draws.
         seed: the root seed.
     """

@@ -78,7 +78,7 @@ class ModelFiles:
 
     def _loadable(self, entry: dict) -> dict:
         """Return an entry with `source` for where it was named, how it is served, and the hash of the code of
-        its kind alone."""
+        its kind only."""
         source = self.source(entry)
         found = {
             key: value

@@ -9,7 +9,7 @@ from pathlib import Path
 from polyreward.config.scale import Scale
 from polyreward.core.errors import PolyrewardError
 
-# What an artifact stands under in the report: {paper of the registry: category}
+# The heading of an artifact in the report: {paper of the registry: category}
 CATEGORIES = {"transfer": "Transfer paper", "carb": "CARB paper", "polyreward": "Not in the papers"}
 OURS = "polyreward"  # the paper of what is in none
 OWN_RULE = "own_benchmark_table"
@@ -19,7 +19,7 @@ OWN = "benchmark_"  # before the name of a benchmark of the user's own
 def by_language(
     entries: dict[str, dict], names: dict[str, str], languages: Sequence[str] = ()
 ) -> dict[str, dict]:
-    """Return the registry with an entry for each table of an entry that stands for one table per language.
+    """Return the registry with one entry per table, also where an entry describes one table per language.
 
     entries: workflow/artifacts.yaml. Such an entry has `tables`, {artifact: evaluation language}, and may say
     {table}, the artifact, {number}, what is left of it without `table`, and {language}, the language's name.

@@ -307,7 +307,7 @@ class Scale:
 
     @property
     def baselines(self) -> list[str]:
-        """The baselines of both benchmarks: by text alone, then of each base."""
+        """The baselines of both benchmarks: those that only read texts, then those of each base."""
         return [
             *TEXT_BASELINES,
             *(f"{kind}-{base}" for base in self.settings.bases for kind in BASE_BASELINES),
@@ -341,8 +341,8 @@ class Scale:
 
     @property
     def judge_kinds(self) -> dict[str, list[str]]:
-        """The kinds of rejected answers that a judge is trained on: also those that no other training sees,
-        since a policy may repeat itself, be cut, or answer in another language."""
+        """The kinds of rejected answers that a judge is trained on. They include those that no other training
+        sees: a policy may repeat itself, be cut, or answer in another language."""
         main, unseen = self.settings.benchmarks.main, self.settings.benchmarks.unseen_kinds
         more = self.kinds(unseen) if unseen else {}
         categories = self.categories(main)

@@ -11,7 +11,7 @@ from polyreward.core.yaml_files import read_yaml
 def check_schema(data: object, file: Path, schema: Path) -> None:
     """Raise PolyrewardError with every place at which a file's data are not as its schema says.
 
-    Snakemake's own `validate` names the first alone, and reads schemas with YAML's slow parser.
+    Snakemake's own `validate` names only the first, and reads schemas with YAML's slow parser.
 
     data: what the file holds.
     file: for the error.

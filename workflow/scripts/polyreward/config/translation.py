@@ -32,8 +32,8 @@ class Engine:
         return [model[language] if isinstance(model, dict) else model]
 
     def file(self, language: str) -> str | list[str]:
-        """Return what a translation into a language reads beside the rows: a catalog, or a model's folder; []
-        for the source."""
+        """Return what a translation reads next to the rows: a catalog, or a model's folder; [] for the source
+        language."""
         if language == self.scale.settings.source_language:
             return []
         if not self.is_lm:

@@ -92,9 +92,9 @@ def _refuse_pickles(folder: Path) -> None:
 def pickled(names: Sequence[str]) -> str:
     """Say that weights are pickles, and what to do."""
     return (
-        f"has no weights as safetensors, but {', '.join(names[:3])}: pickles may run code when they are read;"
-        " name a revision or a repository with safetensors, or convert them where that may do no harm: load"
-        " the model there, call its save_pretrained(folder), and name that folder"
+        f"has no weights as safetensors, but {', '.join(names[:3])}: reading such pickles may run code. Name"
+        " a revision or a repository with safetensors. Or convert them on a machine where that does no harm:"
+        " load the model there, call its save_pretrained(folder), and name that folder"
     )
 
 

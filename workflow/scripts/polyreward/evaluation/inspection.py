@@ -28,7 +28,7 @@ class Rendered:
     same: list[str]
 
     def lines(self, model: str, max_length: int) -> list[str]:
-        """Return a line for each kind of row that is not scored as it stands in the file."""
+        """Return a line for each kind of row that is not scored as it is in the file."""
         found = []
         for row_id, words in list(self.refused.items())[:1]:
             found.append(

@@ -1,4 +1,4 @@
-"""A model on a server that a job starts for itself (vLLM's, say), asked for what follows token ids;
+"""A model on a server that a job starts for itself (vLLM's, say), asked to continue token ids;
 `devices.serve`."""
 
 import contextlib
@@ -25,10 +25,10 @@ from polyreward.models.precision import dtype_of
 from polyreward.settings.model import Serve
 
 SUPERVISOR = Path(__file__).with_name("supervised.py")
-GRACE_S = 30.0  # that a server has to end when it is asked to, before it is killed
-LAST_LINES = 20  # of what a server printed that an error repeats
-PAUSE_S = 0.2  # between two questions whether it is up
-STILL_S = 60.0  # between two announcements that it is not
+GRACE_S = 30.0  # from asking a server to end until it is killed
+LAST_LINES = 20  # of a server's output in an error
+PAUSE_S = 0.2  # between two checks of whether it is up
+STILL_S = 60.0  # between two announcements that it is not up
 WANTED = "take a server that speaks OpenAI's completions, at /v1/completions"
 
 
@@ -36,9 +36,9 @@ class Server:
     """A model on a server of this process's own, which speaks OpenAI's completions on a free port of the
     loopback address.
 
-    It is started here and ended by `close`, at the end of a `with` block, when nothing refers to it any more,
-    or with this process, however that ends; with it all that it started. Raises PolyrewardError where the
-    program is not installed, where it ends before it answers, and where startup_s pass without an answer."""
+    It is started here. It ends by `close`, at the end of a `with` block, when nothing refers to it any more,
+    or with this process. All that it started ends with it. Raises PolyrewardError where the program is not
+    installed, where it ends before it answers, and where startup_s pass without an answer."""
 
     def __init__(self, settings: Serve, folder: str | Path, dtype: str, gpus: int = 1):
         self.settings, self.folder = settings, folder
@@ -48,9 +48,8 @@ class Server:
         self.program = command[0]
         if shutil.which(self.program) is None:
             raise PolyrewardError(
-                f"devices.serve.command: the program `{self.program}` is not installed or not on the PATH of"
-                " the job that is to serve with it; install it in the environment of this stage, write its"
-                " whole path, or set devices.serve to null"
+                f"devices.serve.command: the program `{self.program}` is not on the PATH of the job. Install"
+                " it in the environment of this stage, write its whole path, or set devices.serve to null"
             )
         self._process = subprocess.Popen(
             [sys.executable, "-I", str(SUPERVISOR), str(GRACE_S), *command],

@@ -11,8 +11,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_text
 
 PYTHON, PIP = "3.11", "26.2"
-# torch is not in the lock, since the right build depends on the machine; its version stands in
-# pyproject.toml.
+# torch is not in the lock, since the right build depends on the machine; its version is in pyproject.toml.
 STAGES = {
     "sources": (
         "babel datasets gguf holidays httpx2 huggingface-hub jsonschema pandas pyarrow pyyaml "

@@ -35,11 +35,11 @@ from polyreward.training.grpo import train_by_grpo
 from polyreward.training.policies import load_policy, train_dpo, train_sft
 from polyreward.training.reward_model import train_reward_model
 
-EXACT = 1e-3  # by which a reward in fp32 may differ from the CPU's; two kernels on a CPU differ by 1e-5
-BF16_SHARE = 0.2  # of the rewards' standard deviation, by which bfloat16 may move one
+EXACT = 1e-3  # largest difference of an fp32 reward from the CPU's; two kernels on a CPU differ by 1e-5
+BF16_SHARE = 0.2  # largest shift of a reward by bfloat16, in the rewards' standard deviations
 BATCH = 8  # pairs of a training step
 ROWS, STEPS = 4, 4  # of a policy's training
-MEMORY_SHARE = 1.25  # of the plan's estimate, that a training may take
+MEMORY_SHARE = 1.25  # most memory of a training, as a share of the plan's estimate
 SEED = 1
 PASSED, FAILED, LEFT_OUT = "passed", "FAILED", "left out"
 

@@ -17,9 +17,9 @@ from polyreward.ops.memory import Shape
 from polyreward.ops.resources import ModelJob, parameters_b, shape_of
 from polyreward.settings.base import Lora, Section
 
-START_S = 25  # of a job: to import torch and transformers, and to load a small model
-PADDING = 1.8  # times the tokens that a trainer's batches have, which are not sorted by length
-ADAPTERS = 1.3  # times the time that multiplications take where small ones of adapters come between them
+START_S = 25  # a job's seconds to import torch and transformers, and to load a small model
+PADDING = 1.8  # padded tokens per token: a trainer's batches are not sorted by length
+ADAPTERS = 1.3  # factor of time with adapters, whose small multiplications come in between
 # Without gpu-check: tokens/s of a billion parameters, in training and scoring, and ms of a layer to write one
 # more token. By data sheets, of which a third is reached: of cards of up to 48 GB (an A10), and larger ones
 DATA_SHEETS = {

@@ -97,7 +97,7 @@ def report(kind, error, trace) -> None:
     """Print user errors as text, others with a traceback, a full disk or memory with both; to the log and the
     terminal.
 
-    Of several processes that train together the others write to the log alone."""
+    Of several processes that train together, the others write only to the log."""
     users = isinstance(error, PolyrewardError)
     text = f"\npolyreward: {error}\n" if users else "".join(traceback.format_exception(kind, error, trace))
     if not users and any(words in str(error) for words in FULL_DISK):

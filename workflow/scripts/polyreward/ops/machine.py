@@ -85,8 +85,8 @@ def available() -> dict[str, int]:
 def take_gpus(count: int) -> None:
     """Show this process `count` CUDA devices that no other job here has; call it before importing torch.
 
-    Does nothing on a cluster, which does that itself, where a job takes all devices, and where fewer are free
-    (a second run's jobs hold them, say): then it sees all of them."""
+    Does nothing on a cluster, which does that itself, and where a job takes all devices. Where fewer are free
+    (a second run's jobs may hold them), the process sees all of them."""
     found = cuda_devices()
     if not 0 < count < found or "SLURM_JOB_ID" in os.environ:
         return

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from polyreward.settings.base import GrpoTraining, Lora, Section
 
-CONTEXT = 1e9  # CUDA's libraries and kernels
-FRAGMENTS = 1.1  # times what activations fill, PyTorch's allocator holds
+CONTEXT = 1e9  # bytes of CUDA's libraries and kernels
+FRAGMENTS = 1.1  # PyTorch's allocator holds so many times the bytes of activations
 # Bytes that a layer keeps of a token for the backward pass, per number of its width and of its MLP's.
 WIDE, MLP = 37, 8
-FLOAT32 = 1.6  # times as much where nothing is cast to bfloat16
-CHECKPOINT = 4  # bytes of a number where only a layer's input is kept
+FLOAT32 = 1.6  # factor where nothing is cast to bfloat16
+CHECKPOINT = 4  # bytes of a number with checkpointing, which keeps only a layer's input
 # What one layer holds at once of a token, as above: in its backward pass, and in a pass that learns nothing
 BACKWARD, READING = (5, 3), (12, 6)
-EAGER = 8  # bytes that eager attention holds of each two tokens of a row, and of each head
+EAGER = 8  # bytes of eager attention, per pair of tokens of a row and per head
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ def disk_gib(jobs: Sequence[Job], scale: Scale) -> dict[str, float]:
 
 
 def missing_disk(needed_gib: float, results: Path) -> list[str]:
-    """Return a line where the disk of the results has less free than a scale's models take."""
+    """Return a line where the results' disk has too little space for a scale's models."""
     there = next(path for path in (results, *results.parents) if path.exists())
     free = shutil.disk_usage(there).free / GIB
     if free >= needed_gib:

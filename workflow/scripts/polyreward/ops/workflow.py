@@ -167,9 +167,9 @@ def machine_problems(workflow, jobs: Iterable) -> Iterator[str]:
             if value > limits[name]:
                 yield (
                     f"{rule}: a job asks for {value} {machine.NAMES[name]}, and jobs get {limits[name]} of"
-                    f" this machine's {has[name]}; use a larger machine or a smaller model, hand out more"
-                    f" (`--resources {name}=...`), or ask for less where `polyreward costs` shows that the"
-                    f" job takes less (`--set-resources {rule}:{name}=...`)"
+                    f" this machine's {has[name]}. Use a larger machine or a smaller model, or give jobs more"
+                    f" (`--resources {name}=...`). Where `polyreward costs` shows that the job takes less,"
+                    f" ask for less (`--set-resources {rule}:{name}=...`)"
                 )
 
 

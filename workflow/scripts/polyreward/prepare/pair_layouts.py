@@ -1,4 +1,4 @@
-"""Layouts of preference pairs: a small entry for each, and one shape for what is read.
+"""Layouts of preference pairs: a small entry for each, and one shape for the rows that are read.
 
 A pair is `{id, subset, category, template, prompt, chosen, rejected}`. The prompt is a text or a message list
 that ends before the answer. `chosen` is a text. `rejected` is a text or a list of texts, all of which chosen
@@ -20,7 +20,7 @@ from polyreward.core.inert import HIDDEN, printable
 Message = dict[str, str]
 NAMES = ("id", "subset", "category", "template")
 PAIR = (*NAMES, "prompt", "chosen", "rejected")
-# What ShareGPT and its kin call the roles that chat templates know.
+# ShareGPT's names (and similar ones) of the roles that chat templates know.
 ROLES = {
     "human": "user",
     "gpt": "assistant",

@@ -138,8 +138,8 @@ def prepared_pool(
     """Filter a preference pool and split it; return (train rows, dev rows, counts per source after each
     filter).
 
-    Filters, in order: valid; distinct by id, and if in `filters`, by prompt and answers (the first stays);
-    unseen (if in `filters`): neither template nor prompt is in `evaluation`; sampled: the share of all, then
+    Filters, in order. valid. distinct: by id and, if in `filters`, by prompt and answers; the first stays.
+    unseen, if in `filters`: neither template nor prompt is in `evaluation`. sampled: the share of all, then
     at most max_pairs[source] pairs, drawn by hash.
 
     Args:

@@ -118,8 +118,8 @@ def span_of(rows: Iterable[Mapping]) -> tuple[float, float]:
 def drawing(row: Mapping, span: tuple[float, float]) -> Shown:
     """Return where the numbers of a row are drawn, 0 to WIDTH; span: the ends of the axis.
 
-    bound is the rule's, holds the start and width of the side on which the claim holds, ours the low end, the
-    estimate and the high end (the estimate without an interval), and printed the printed number.
+    bound: the rule's. holds: the start and width of the side on which the claim holds. ours: the low end, the
+    estimate and the high end, or only the estimate. printed: the printed number.
     """
     low, high = span
     scale = (WIDTH - 2 * EDGE) / (high - low) if high > low else 0

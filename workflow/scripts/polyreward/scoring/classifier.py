@@ -131,9 +131,9 @@ def read_part(model: torch.nn.Module, ids: tuple[int, ...]) -> tuple[int, ...]:
     """Return what a model reads of a text, as when it is given only that: to where its own padding would
     begin.
 
-    The two differ from the whole where the pad token is the one that ends a conversation: transformers'
-    classes read the last token that is none, and published heads, written for older ones, the one before the
-    first."""
+    It is not the whole text where the pad token is the one that ends a conversation. Transformers' classes
+    read the last token that is not the pad token. Published heads, written for older versions, read the one
+    before the first pad token."""
     pad = pad_of(model)
     if pad not in ids:
         return ids

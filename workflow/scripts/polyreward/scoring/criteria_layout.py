@@ -72,8 +72,8 @@ def read_reply(text: str, ended: bool, criteria_wanted: bool = True) -> Reply:
     do not matter.
 
     All verdicts of a reply have to name the same one label; words after it do not count. ended: whether the
-    model ended it; one that was cut off is endless, even after a verdict. criteria_wanted: whether a reply
-    without criteria has a fault."""
+    model ended it; a reply that was cut off has the fault "endless", even after a verdict. criteria_wanted:
+    whether a reply without criteria has a fault."""
     lines = [line.strip() for line in MARKS.sub("", text).split("\n") if line.strip()]
     start = next((number for number, line in enumerate(lines) if BEGINS.search(line)), len(lines))
     bare = BARE.fullmatch(_plain(lines[-1])) if start == len(lines) > 0 else None

@@ -129,7 +129,7 @@ class Judge:
         size = len(verdicts)
         even = np.full(size, -math.log(size) if self.verdict == "labels" else 1 / size)
         rows = [even if verdict is None else verdict for verdict in verdicts]
-        # In rotation r answer a stands at a - r. A plain sum depends on the order, and answers that are the
+        # In rotation r answer a is at place a - r. A plain sum depends on the order, and answers that are the
         # same must tie.
         return np.array([math.fsum(rows[r][(a - r) % size] for r in range(size)) / size for a in range(size)])
 

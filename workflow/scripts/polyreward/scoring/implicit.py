@@ -41,7 +41,7 @@ class MutualInformation(LogLikelihood):
         return MutualInformation(self.lm.unbatched())
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
-        """Score every answer by its log-likelihood after the prompt, less that after an empty one."""
+        """Score every answer by its log-likelihood after the prompt, minus the one after an empty prompt."""
         prompted = super().score(conversations, label)
         empty = [Conversations("", answers) for _, answers in conversations]
         unprompted = super().score(empty, f"{label}, without prompts")

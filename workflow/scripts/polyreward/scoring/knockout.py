@@ -15,8 +15,8 @@ class Knockout:
     """A reward model whose answers play a knock-out; each match is one call of `judge` with two answers.
 
     An answer's score is the number of its matches won, a bye among them. A drawn match gives both half a
-    point, and one of them goes on at random, so that answers which the judge cannot distinguish tie at the
-    top. seed: of these draws, which depend on the prompt and its answers only."""
+    point, and one of them goes on at random. So answers that the judge cannot distinguish tie at the top.
+    seed: of these draws, which depend on the prompt and its answers only."""
 
     judge: RewardModel
     seed: int

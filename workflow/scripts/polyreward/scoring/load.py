@@ -38,10 +38,10 @@ def load_classifier(
 ) -> Classifier:
     """Load a sequence classification model and its tokenizer, ready to score.
 
-    source: a Hugging Face folder, or a hub id with its revision. attention: transformers' name; eager takes
-    the place of sdpa where a kind of model has none. remote_code: run the model's own Python code; a hub
-    model's only at a pinned revision. output: the field of its output that is the reward. gpus: over how many
-    it is spread. Raises PolyrewardError where it has no known head of one output, or no chat template."""
+    source: a Hugging Face folder, or a hub id with its revision. attention: transformers' name; eager is used
+    where a kind of model has no sdpa. remote_code: run the model's own Python code; a hub model's only at a
+    pinned revision. output: the field of its output that is the reward. gpus: the number of GPUs that hold
+    it. Raises PolyrewardError where it has no known head of one output, or no chat template."""
     if remote_code and not Path(source).is_dir() and not COMMIT.fullmatch(revision or ""):
         raise PolyrewardError(
             f"{source}: remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub"

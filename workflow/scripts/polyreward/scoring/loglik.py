@@ -12,8 +12,8 @@ from polyreward.core.logs import progress
 from polyreward.models.batches import padded, token_budget_batches
 from polyreward.scoring.tokens import Tokenized
 
-# States that meet the vocabulary at once, and how much of it at a time: fewer states would each read all of
-# its weights from memory (0.7 GB of Gemma's), and the logits of more of it would not stay in the cache.
+# States that meet the vocabulary at once, and how many words of it at a time. With fewer states its weights
+# are read from memory too often (0.7 GB for Gemma). With more words the logits do not stay in the cache.
 TOGETHER = 256
 VOCABULARY_PART = 16384
 

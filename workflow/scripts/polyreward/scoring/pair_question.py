@@ -72,8 +72,8 @@ class PairJudge:
     """A judge with a question of its own for two answers; of more than two it is asked as any other judge, in
     all orders.
 
-    Of a pair the answer that is named gets 1 and the other 0; by labels each gets the probability of its name
-    as the reply's first token, normalised over the two. Both get one half where the reply names neither."""
+    The answer that is named gets 1 and the other 0. By labels, each gets the probability of its name as the
+    reply's first token, normalised over the two. Both get one half where the reply names neither."""
 
     judge: Judge
     question: PairQuestion

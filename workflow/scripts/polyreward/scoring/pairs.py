@@ -62,7 +62,7 @@ def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> p
 def margin_noise(reward_model: RewardModel, rows: Sequence[dict], margins: np.ndarray) -> float:
     """Return by how much a margin may move when the same rows are batched in another way.
 
-    Where a model is less exact than fp32, this scores the first rows again, one at a time.
+    With a model in lower precision than fp32, this scores the first rows again, one at a time.
 
     Args:
         margins: of the rows, as they were batched.

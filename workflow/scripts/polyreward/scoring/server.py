@@ -21,7 +21,7 @@ from polyreward.scoring.generative import Judge, asked_as, judge
 from polyreward.scoring.pair_question import PairJudge, asked_in_pairs
 
 TOP = 20  # tokens whose log-probability is asked for; servers allow no more
-MARGIN = 1.0  # nats by which a label that is not among them is taken to be below the last of them
+MARGIN = 1.0  # nats: a label that is not among them counts as so far below the last of them
 FLOOR = -100.0  # nats; servers write numbers such as -9999 for what they did not compute
 # What a server adds to the name that it is asked for.
 VERSION = re.compile(r"[-:@](latest|\d{4}-\d\d-\d\d|\d{8}|\d{4}|0\d\d)")
@@ -101,8 +101,8 @@ class ServerJudge:
         """Return what `read` makes of each reply, asking only for those that are not in the cache; None for
         unusable ones.
 
-        Raises PolyrewardError at once where no request can succeed (no connection, a refused key, an unknown
-        model), else when all are done if some failed; what was replied is in the cache."""
+        Raises PolyrewardError at once where no request can succeed: no connection, a refused key, an unknown
+        model. Else it raises when all are done, if some failed. Replies stay in the cache."""
         parameters = {"temperature": 0, "seed": self.seed, **parameters}
         fixed = {"url": self.url, "model": self.model, "parameters": parameters}
         bodies = [{**fixed, "messages": list(request)} for request in requests]

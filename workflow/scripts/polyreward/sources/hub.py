@@ -169,9 +169,9 @@ def _reason(error: Exception, repository: str, kind: str, revision: str) -> str:
         )
     if constants.HF_HUB_OFFLINE:
         return (
-            f"HF_HUB_OFFLINE is set, and the cache ({constants.HF_HUB_CACHE}) is missing a part; unset it, or"
+            f"HF_HUB_OFFLINE is set, and the cache ({constants.HF_HUB_CACHE}) is missing a part. Unset it. Or"
             f" run `hf download {repository} --repo-type {kind}{at}` where there is a network and copy that"
-            " machine's cache here; of a folder, give the path"
+            " machine's cache here. If you have a folder, give its path"
         )
     if isinstance(error, HfHubHTTPError):
         return f"the hub answered {error.response.status_code} ({error}); try again later"

@@ -44,17 +44,18 @@ ALLOWED = {
 def hub_rows(entry: Mapping, name: str) -> list[dict]:
     """Return the rows of a dataset of the hub, of one of these kinds (`holds`).
 
-    pairs: a `layout`, as in pair_layouts; or columns chosen, rejected, and prompt unless the answers are
-    whole conversations; or prompt, first, second, preference, with `chooses` {first: values, second: values};
-    or prompt, response, rating, with `ratings` {value: number} or None. passages (column text), instructions
-    (prompt, perhaps reference): `languages` {language: its config, split, files}, and `key`, columns that
-    identify rows across languages; pairs may have both too, and then `translations`. questions: columns as in
-    question_sets.py, and `languages` with different rows.
+    - pairs: a `layout`, as in pair_layouts. Or columns chosen, rejected, and prompt unless the answers are
+      whole conversations. Or prompt, first, second, preference, with `chooses` {first: values, second:
+      values}. Or prompt, response, rating, with `ratings` {value: number} or None.
+    - passages: column text. instructions: column prompt, perhaps reference.
+    - Both have `languages` {language: its config, split, files} and `key`, the columns that identify rows
+      across languages. Pairs may have both too, and then `translations`.
+    - questions: columns as in question_sets.py, and `languages` with different rows.
 
     Args:
-        entry: id (or a folder in the hub's layout), revision, config, split, files, columns {our name:
-            the dataset's, or several of which the first existing one counts}, `only` {column: values of
-            rows to read}, and its kind's keys.
+        entry: id (or a folder in the hub's layout), revision, config, split, files, and its kind's keys.
+            `columns` is {our name: the dataset's, or several of which the first existing one counts}. `only`
+            is {column: values of rows to read}.
     """
     path = Path(entry["id"])
     folder = path if path.is_dir() else fetched(entry["id"], DATASETS, entry["revision"])
@@ -72,7 +73,7 @@ def _pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
 def _read_pairs(entry: Mapping, name: str, folder: Path, keys: Mapping | None = None) -> list[dict]:
     """Return the pairs of one table, each with the values of `keys` as its id.
 
-    What makes no pair is left out and counted, as nobody here can correct it.
+    What makes no pair is left out and counted.
     """
     table = _table(entry, name, folder)
     if "layout" in entry:

@@ -42,13 +42,13 @@ class JudgeDraws:
         return self._with_ends(self.values[judge], self.units[judge], interval, 0)
 
     def differences(self, one: str, other: str, interval: Interval) -> dict[str, float]:
-        """Return one judge's measures less another's in points, with their intervals."""
+        """Return one judge's measures minus another's in points, with their intervals."""
         leads = {measure: self.lead(one, other, measure) for measure in MEASURES}
         values, units = ({measure: lead[place] for measure, lead in leads.items()} for place in (0, 1))
         return self._with_ends(values, units, interval, -1)
 
     def lead(self, one: str, other: str, measure: str) -> tuple[np.ndarray, float]:
-        """Return one judge's measure less another's, its own value and then the resamples', and the units
+        """Return one judge's measure minus another's, its own value and then the resamples', and the units
         that it rests on."""
         values = self.values[one][measure] - self.values[other][measure]
         return values, min(self.units[one][measure], self.units[other][measure])

@@ -40,8 +40,8 @@ def learning_table(
 
     tables: {training: rows of held_out_verdicts}, of the same questions. seeds: {judge: its trainings}.
     r_corr: 2 p_right - 1, -1 to 1. right_pct: questions whose right label is the more probable one. Intervals
-    by bootstrap over items, the same draws for all judges, with the variance between seeds added as in Table
-    1; where all draws are alike the ends are no numbers."""
+    are by bootstrap over items, with the same draws for all judges, and the variance between seeds is added
+    as in Table 1. Where all draws are alike the ends are NaN."""
     anyone = tables[next(iter(seeds.values()))[0]]
     tables = {name: table.set_index("id").loc[anyone["id"]] for name, table in tables.items()}
     members = pd.get_dummies(anyone["item"]).to_numpy(float)  # (questions, items)

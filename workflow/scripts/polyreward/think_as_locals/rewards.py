@@ -33,8 +33,8 @@ def appropriateness(
     the right verdict.
 
     j: the right label; z: the reply's criteria; p: the current model's, without a gradient; in nats. Both
-    terms are sums over the tokens of the label alone. The second is the same for all replies to a question:
-    it moves none of a group's advantages. A reply that is not in form gets the least of those to the same
+    terms are sums over the tokens of the label only. The second is the same for all replies to a question: it
+    moves none of a group's advantages. A reply that is not in form gets the least of those to the same
     question that are, so that it never gains on them; 0 where there are none. Source: arXiv 2509.21798."""
     # Also what is not in form is run: processes that share a model have to call it equally often.
     thought = [(request, reply.criteria) for request, reply in zip(requests, replies, strict=True)]

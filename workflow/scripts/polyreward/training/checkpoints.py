@@ -48,8 +48,8 @@ def train_on(trainer, label: str) -> None:
 def last_whole_checkpoint(folder: str | Path, processes: int = 1) -> Path | None:
     """Return the newest checkpoint that every one of the processes wrote to its end, or None.
 
-    A cut one has no trainer_state.json, which the main process writes last, or not what another process
-    writes last: its state of random numbers, an archive whose end is its table of contents."""
+    A cut one lacks what a process writes last. For the main process that is trainer_state.json. For another
+    it is its state of random numbers, an archive whose end is its table of contents."""
     states = [f"rng_state_{number}.pth" for number in range(processes)] if processes > 1 else []
     found = [
         path.parent

@@ -89,8 +89,8 @@ def _begins(inputs, tokenizer) -> str:
 def merged_model(trainer, new_model: Callable[[], torch.nn.Module]) -> torch.nn.Module | None:
     """Return the trained model, whole, with its adapters merged; None in all processes but the main one.
 
-    A new model takes what was trained where each device holds a part of the weights (FSDP, ZeRO-3), and where
-    adapters were trained on weights in bfloat16, in which much of them would be rounded away.
+    A new model takes the trained weights where each device holds a part of them (FSDP, ZeRO-3). So it does
+    where adapters were trained on weights in bfloat16, which would round much of them away.
     """
     spread = trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled
     weights = trainer.accelerator.get_state_dict(trainer.model_wrapped) if spread else None

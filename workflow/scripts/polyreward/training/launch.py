@@ -51,8 +51,8 @@ def _missing(launch: dict) -> Iterator[str]:
     wanted, found = launch["num_processes"], torch.cuda.device_count()
     if found < wanted and not launch.get("use_cpu"):
         yield (
-            f"it wants {wanted} CUDA devices, and there are {found}; take a machine that has them, or lower"
-            " num_processes in its file (and raise gradient_accumulation as much, to keep the batch), or set"
+            f"it wants {wanted} CUDA devices, and there are {found}. Take a machine that has them. Or lower"
+            " num_processes in its file, and raise gradient_accumulation as much, to keep the batch. Or set"
             " devices.launch to null for one process"
         )
 

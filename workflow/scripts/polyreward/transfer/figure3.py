@@ -50,7 +50,7 @@ def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 @paper_style()
 def draw_figure3(table: pd.DataFrame, judge: pd.DataFrame, confidence: str) -> Figure:
     """Draw the policies' win rates per language, and the difference that the labels' source makes. Below a
-    language stands what the judge gets of known pairs there.
+    language is the judge's accuracy on its known pairs.
 
     A policy of the target reward model has its language's colour; one of the English model has English's.
 

@@ -19,7 +19,7 @@ POINT_COLUMNS = [*OF, "scorer", "base", "kind", *RATINGS, "n_questions", "n_cand
 PICK_ERRORS = [f"{rating}_se" for rating in RATINGS]
 PICK_COLUMNS = [*OF, "scorer", "kind", *RATINGS, *PICK_ERRORS, "n_questions", "n_candidates"]
 BEFORE = "before GRPO"  # the bound of trained policies: the one that all of them start from
-POOLED = "all"  # the policy that stands for the mean over policies
+POOLED = "all"  # the mean over policies, as a policy of its own
 FEWEST = 5  # reward models; with fewer an interval says nothing
 FEWEST_BASES = 8  # fewer bases give no verdict, since reward models of one base are alike
 PERMUTATIONS = 1999
@@ -53,8 +53,8 @@ def fisher_difference(r_first: float, r_second: float, r_between: float, n: int)
 
 
 def permuted_by_base(values: Sequence[float], bases: Sequence[str], seed: int, *key: str) -> np.ndarray:
-    """Return values dealt out anew (PERMUTATIONS, n): each base gets another's mean, and its members each
-    other's rest.
+    """Return permuted values (PERMUTATIONS, n): each base gets another's mean, and its members each other's
+    rest.
 
     bases: of each value. Reward models of one base are alike, so that they stay together. Exact where bases
     have equally many members. Source: Winkler et al. 2015, Multi-level block permutation, NeuroImage 123."""
@@ -87,8 +87,8 @@ def reliability(values: Sequence[float], errors: Sequence[float]) -> float:
 
 
 def shown_rating(rows: pd.DataFrame, rating: str) -> str:
-    """Return the rating that a set's rows are shown by: the one that is asked for, or chrf where it has a
-    reference alone."""
+    """Return the rating that a set's rows are shown by: the one that is asked for, or chrf where it has only
+    a reference."""
     return rating if rating in rows and rows[rating].notna().any() else "chrf"
 
 
@@ -96,8 +96,8 @@ def over_sets(points: pd.DataFrame, rating: str) -> pd.DataFrame:
     """Return best-of-N's points over all policies as one row for each scorer: the mean over sets of each
     one's shown rating.
 
-    points: POINT_COLUMNS. The mean stands in the column of `rating`, and that of standard errors in the one
-    of its error."""
+    points: POINT_COLUMNS. The mean is in the column of `rating`, and the mean of standard errors in the
+    column of its error."""
     rows = points[(points["selection"] == BEST_OF_N) & (points["policy"] == "all")]
     if rows.empty:
         raise PolyrewardError(

@@ -88,7 +88,7 @@ def train_policy(
     def rewarder_of(tokenizer) -> ScoreReward:
         if (
             torch.cuda.is_available()
-        ):  # each process has a reward model of its own, beside its part of the policy
+        ):  # each process has a reward model of its own, next to its part of the policy
             torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
         return ScoreReward(load_reward_model(entry, scoring, cache), label)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from sacrebleu.metrics import CHRF
 
 LETTERS = "ABCD"
-NOTHING = "\u2026"  # stands for an answer without a word, which no reward model could read
+NOTHING = "\u2026"  # replaces an answer without a word, which no reward model could read
 ARABIC_MARKS = {
     chr(code) for code in (0x640, *range(0x64B, 0x653))
 }  # the stretching stroke, and short vowels
@@ -22,7 +22,7 @@ STARTS, ENDS = (
 # Arabic writes "and", "in", "to" and the article before a word without a space
 ARABIC_BEFORE = "[وف]?(?:لل|[بكل]?(?:ال)?)"
 ARTICLE = re.compile("^ال(?=\\w{3})")
-# A letter that stands for an option: at the start ("B", "B.", "(B)", "**B**"), or marked so further on ("is
+# A letter that names an option: at the start ("B", "B.", "(B)", "**B**"), or marked so further on ("is
 # (B)", "is B.")
 FIRST = re.compile(rf"^[\W_]*([{LETTERS}])(?=[\W_]|$)")
 MARKED = re.compile(rf"(?<![^\W_])(?:[(\[（*_]+([{LETTERS}])[)\]）*_]+|([{LETTERS}])(?=[.)）:：]|\s*$))")
@@ -31,7 +31,7 @@ MARKED = re.compile(rf"(?<![^\W_])(?:[(\[（*_]+([{LETTERS}])[)\]）*_]+|([{LETT
 def question_ratings(question: Mapping, answer: str) -> dict[str, float]:
     """Rate an answer from 0 to 100 by what its question has: accepted answers, options, or a reference.
 
-    match: whether it says an accepted one, or chooses the right option; nan where there is a reference alone.
+    match: whether it says an accepted one, or chooses the right option; nan where there is only a reference.
     chrf: nearness to the nearest accepted one, to the right option's text, or to the reference."""
     if "accepted" in question:
         return answer_ratings(answer, question["accepted"])
@@ -90,9 +90,9 @@ def words(text: str) -> str:
 def chosen_option(reply: str, options: Sequence[str]) -> int | None:
     """Return the number of the option that a reply chooses, from 0; None where it names none, or several.
 
-    A letter at its start counts first, unless it begins a sentence of other words ("A common one"); then one
-    letter marked as an option anywhere; then the one option whose text the reply says, as answers.says has
-    it."""
+    A letter at its start counts first, unless it begins a sentence of other words ("A common one"). Then one
+    letter counts that is marked as an option anywhere, and then the one option whose text the reply says
+    (answers.says)."""
     by_text = [
         number
         for number, option in enumerate(options)

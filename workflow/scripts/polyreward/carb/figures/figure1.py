@@ -32,7 +32,7 @@ LINES = 4  # of a text; the rest of a longer one is left out
 GUTTER = 0.19  # where texts begin, right of whose answer each is; a share of the panel
 NAME_CHARACTERS = 13  # of a line of a reward model's name
 RIGHT_TO_LEFT = {"R", "AL"}
-# Of the domains; told apart without colour
+# Markers of the domains, distinct without colour
 FILLS = (("#1b3a5c", ""), ("#6f9bc8", "////"), ("#c9d9ea", ""), ("#ffffff", "...."))
 
 
@@ -49,7 +49,7 @@ def texts_by_culture(table: pd.DataFrame, names: dict[str, str]) -> dict[str, st
 
 @paper_style()
 def draw_figure1(table: pd.DataFrame, names: dict[str, str], families: dict[str, list[str]]) -> Figure:
-    """Draw the item beside its scores, each reward model on a scale of its own, and below it the counts.
+    """Draw the item next to its scores, each reward model on a scale of its own, and below it the counts.
 
     table: glance_table's rows. names: {culture: its language's own name}. families: {culture: font families
     for its texts}."""

@@ -6,9 +6,9 @@ import difflib
 
 @dataclasses.dataclass(frozen=True)
 class Perturbation:
-    """How an answer is rewritten. frame: of the file of cultures, which says whether the label, the place, is
-    named. fact: "own", or "another" culture's. language: the item's "own", or "another". wording: the
-    answer's "own", or "another" (wordings.py)."""
+    """How an answer is rewritten. frame: a key of the file of cultures, which says whether the label, the
+    place, is named. fact: "own", or "another" culture's. language: the item's "own", or "another". wording:
+    the answer's "own", or "another" (wordings.py)."""
 
     frame: str
     fact: str = "own"

@@ -62,7 +62,7 @@ def sensitivity_index(sizes: np.ndarray) -> np.ndarray:
     """Return (fact - surface) / (fact + surface) of mean sizes of change (..., PERTURBATIONS), the means over
     those that change the fact (CC) and over the others.
 
-    1: moved by the fact alone; 0: by both alike; -1: by the surface alone; nan where nothing moves it."""
+    1: moved only by the fact; 0: by both alike; -1: only by the surface; nan where nothing moves it."""
     fact, surface = _fact_and_surface(sizes)
     return _index(fact.mean(axis=-1), surface.mean(axis=-1))
 

@@ -83,7 +83,7 @@ NAMES = {
     "think_as_locals.evaluation.benchmark": "benchmarks",
 }
 
-# Beside benchmarks in the folders of stages: see core/naming.py.
+# Next to benchmarks in the folders of stages: see core/naming.py.
 FOLDERS = (
     *("train", "dev", "judge", "prompts", "passages", "instructions", "samples", "models"),
     *("locals", "frozen", "candidates", "grpo", "replies", "alignment", "carb"),

@@ -1,4 +1,4 @@
-"""Problems of settings: where a setting stands in the files, and what pydantic says about it."""
+"""Problems of settings: where a setting is in the files, and what pydantic says about it."""
 
 import re
 import types
@@ -109,7 +109,7 @@ def unknown_names(
 
 
 def bare(annotation: Any) -> Any:
-    """Return a type without its constraints, and without None beside it."""
+    """Return a type without its constraints, and without None next to it."""
     while get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) in (Union, types.UnionType):
