@@ -144,7 +144,7 @@ def test_a_knockout_of_three_has_a_bye_and_of_one_no_match():
 
 
 def test_a_knockout_keeps_what_is_not_a_number():
-    with pytest.raises(PolyrewardError, match="not a number"):
+    with pytest.raises(PolyrewardError, match="are NaN"):
         item_scores(Knockout(Fake({"a": 1, "b": float("nan"), "c": 3, "d": 0}), seed=1), [item()], "rm")
 
 

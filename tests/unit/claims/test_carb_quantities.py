@@ -309,7 +309,7 @@ def test_correlation_with_sensitivity(facts, expected):
 
 
 def test_few_or_even_indices_have_no_correlation():
-    with pytest.raises(UntestableError, match="5 at the least; rewrites move 4"):
+    with pytest.raises(UntestableError, match="5 reward models whose scores rewrites change; this run has 4"):
         QUANTITIES["correlation_with_sensitivity"](carb_evidence())
     kinds = {f"rm-{number}": "classifier" for number in range(5)}
     even = carb_evidence(

@@ -232,7 +232,7 @@ def test_any_settings(here, content):
         ("[" * 200_000, "nested too deep"),
         ('{"id": ' + "9" * 10_000 + "}", "not JSON"),
         ('{"id": "a", "id": "b"}', "`id` appears twice in one object"),
-        (r'{"id": "\ud800"}', "half of a character"),
+        (r'{"id": "\ud800"}', "an unpaired surrogate"),
         (
             '{"id": "a", "prompt": "p", "chosen": "c", "rejected": "r", "subset": "\\u001b[2J"}',
             r"invisible characters \(\\x1b\[2J\)",

@@ -27,7 +27,8 @@ def quality_row(
     both = by_id[1].keys() & by_id[2].keys()
     if not both or not both <= by_id[0].keys():
         raise PolyrewardError(
-            "translation quality: no translated id has a reference, or one has no source; make them again"
+            f"translation quality, {key}: no translated id has a reference, or one has no source;"
+            " delete these translated rows, and run again"
         )
     triples = [
         texts

@@ -24,8 +24,8 @@ def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, language:
     pairs = paired(*shape(ours, printed, language))
     if pairs.empty:
         raise PolyrewardError(
-            f"{artifact}: no cell is both in our table and in the printed one; correct `published` in the"
-            " registry"
+            f"{artifact}: no cell is both in our table and in the printed one; correct `published` in"
+            " workflow/artifacts.yaml"
         )
     return pairs
 

@@ -96,7 +96,7 @@ def read_plan(workflow, config: dict, report: Callable) -> Plan:
     folder = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
     if not folder.is_dir():
         raise WorkflowError(
-            f"{folder}: polyreward's rules need the clone that they stand in; clone it: docs/howto/module.md"
+            f"{folder}: polyreward's rules need the clone around them; clone it: docs/howto/module.md"
         )
     try:
         check_settings_files(workflow.configfiles)

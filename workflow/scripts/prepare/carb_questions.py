@@ -167,10 +167,7 @@ def _accepted_problems(culture: str, entry: dict) -> Iterator[str]:
             continue
         for text in map(str, question["accepted"]):
             if not plain(text):
-                yield (
-                    f"{culture}: {question['asks']}: “{text}” has neither letter nor figure; no reply can"
-                    " say it"
-                )
+                yield (f"{culture}: {question['asks']}: “{text}” has neither letter nor digit; correct it")
             elif re.fullmatch(f"[{PARTICLES_FOLLOW}]", plain(text)):
                 yield (
                     f"{culture}: {question['asks']}: “{text}” is a single letter, which occurs in many"

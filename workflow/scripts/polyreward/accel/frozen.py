@@ -98,8 +98,8 @@ class FrozenLayers:
             layer.forward = self._answering(layer.forward, first=number == 0)
 
     def recall(self, trees: Sequence[Tree]) -> None:
-        """Get the memory of the rows that the next forward pass is of; it computes them where one is not
-        known."""
+        """Get the states of the next forward pass's rows from memory, if all are known; else it computes
+        them."""
         known = all(key in self.states for tree in trees for key in tree.sequences)
         self.batch = (
             [tree.join([self.states[key] for key in tree.sequences]) for tree in trees] if known else None

@@ -1,8 +1,8 @@
 """Matrix multiplication in fp32 by oneDNN, where torch would take MKL: on AMD's processors with AVX-512 that
 is twice as fast.
 
-MKL leaves AVX-512 aside there. Where there is none (AMD, AVX2) MKL is the faster one by 15%, but for the
-product with a whole vocabulary; on Intel's it is by 2 to 17%. So the vendor, the instructions and the size
+MKL does not use AVX-512 there. On AMD's processors without AVX-512, MKL is 15% faster, except for the product
+with a whole vocabulary. On Intel's, MKL is 2 to 17% faster. So the vendor, the instructions and the size
 decide."""
 
 import math
@@ -18,7 +18,7 @@ from polyreward import accel
 OPERATOR = (
     getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch.backends.mkldnn.is_available() else None
 )
-NOT_FOR_MKL = {"AuthenticAMD", "HygonGenuine"}  # vendors whose AVX-512 MKL leaves aside
+NOT_FOR_MKL = {"AuthenticAMD", "HygonGenuine"}  # vendors whose AVX-512 MKL does not use
 VOCABULARY = 100_000  # outputs; with 262,144 and AVX2, oneDNN is 1.2 to 1.5 times as fast
 
 

@@ -1,4 +1,5 @@
-"""Only what is learnt from meets the vocabulary, and by parts that stay in the processor's cache.
+"""Multiply only tokens that enter the loss by the output embedding, in parts that stay in the processor's
+cache.
 
 TRL keeps the first saving to GPUs, and its parts are made for them: on a CPU they leave the cache, and are
 allocated again each time. Per token of 262,144 words that is three times the time."""

@@ -104,8 +104,8 @@ def combined_freedom(variance: float, freedom: float, others: Sequence[Between])
     """Return the degrees of freedom of a variance and what others add to it, never fewer than the fewest of
     all parts.
 
-    A part that is found and then lessened is as unsure as before, so that what was found of it is in the
-    denominator. Source: Satterthwaite 1946, Biometrics Bulletin 2, who has it for differences of mean
+    Subtracting a part of a variance does not make it more certain, so the denominator has the variance before
+    subtraction. Source: Satterthwaite 1946, Biometrics Bulletin 2, who has it for differences of mean
     squares, too."""
     whole = variance + sum(other.added for other in others)
     if freedom < 1 or whole <= 0:

@@ -53,8 +53,8 @@ def transfer_table(
             target, english = (_trainings(tables, base, training) for training in (language, source))
             if not target or len(target) != len(english):
                 raise PolyrewardError(
-                    f"{base} in {language}: reward models {', '.join(target) or 'none'} and"
-                    f" {', '.join(english) or 'none'}; score as many seeds of both"
+                    f"{base} in {language}: scored are {', '.join(target) or 'no models'} of {language}, and"
+                    f" {', '.join(english) or 'no models'} of {source}; score the same seeds of both"
                 )
             compared = pd.concat([tables[name] for name in (*target, *english)])
             comparison = Comparison(compared, benchmark, interval)

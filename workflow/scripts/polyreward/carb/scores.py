@@ -70,8 +70,8 @@ def item_scores(reward_model: RewardModel, items: Items, label: str) -> pd.DataF
     if len(bad):
         listed = ", ".join(bad[:10])
         raise PolyrewardError(
-            f"{label}: {len(bad)} items have a score that is not a number ({listed}); a scorer must score"
-            " every answer"
+            f"{label}: the scores of {len(bad)} items are NaN ({listed}); try `dtype: float32` for it,"
+            " or leave the scorer out"
         )
     return table
 

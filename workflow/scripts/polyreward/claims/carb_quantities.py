@@ -133,7 +133,7 @@ def correlation_with_sensitivity(evidence: CarbEvidence) -> Estimate:
     require(found.n_rewritten, NO_REWRITES)
     require(
         len(found.names) >= FEWEST,
-        f"it is about reward models, {FEWEST} at the least; rewrites move {len(found.names)}",
+        f"it needs {FEWEST} reward models whose scores rewrites change; this run has {len(found.names)}",
     )
     points = dict(zip(scores.kinds, scores.draws(None, "carb")[0], strict=True))
     pairs = pd.DataFrame({"carb": [points[name] for name in found.names], "index": found.indices[0]})

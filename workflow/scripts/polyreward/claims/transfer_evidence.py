@@ -102,7 +102,8 @@ class WinRates:
         kept = wide.dropna()
         if kept.empty:
             raise PolyrewardError(
-                f"judgements: none of {len(wide)} instructions is judged for every policy and language"
+                f"judgements: none of {len(wide)} instructions is judged for every policy and language;"
+                " delete the judgements of Figure 3, and run again"
             )
         self.n_instructions, self.n_dropped = len(kept), len(wide) - len(kept)
         self.n_runs = judgements["run"].nunique()

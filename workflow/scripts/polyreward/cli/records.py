@@ -56,7 +56,7 @@ def unavailable(results: Path) -> None:
 
     found = unavailable_files(results)
     if not found:
-        raise PolyrewardError(f"{results}: every model was there; nothing to ask for again")
+        raise PolyrewardError(f"{results}: every model was there, so there is nothing to retry")
     print("\n".join(f"{path}\t{reason}" for path, reason in found.items()))
 
 

@@ -138,7 +138,7 @@ def parsed_json(text: str) -> object:
     """Parse JSON.
 
     Raises:
-        ValueError: it is no JSON, is nested too deep, or has a repeated key or half a character.
+        ValueError: it is no JSON, is nested too deep, or has a repeated key or an unpaired surrogate.
     """
     try:
         found = json.loads(text, object_pairs_hook=_once)
@@ -146,7 +146,7 @@ def parsed_json(text: str) -> object:
     except RecursionError:
         raise ValueError("nested too deep") from None
     if halved:
-        raise ValueError("half of a character, \\ud800 to \\udfff without the other half")
+        raise ValueError("invalid Unicode, an unpaired surrogate (\\ud800 to \\udfff)")
     return found
 
 

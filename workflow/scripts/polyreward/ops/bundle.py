@@ -111,11 +111,11 @@ def _problems(members: Mapping[str, bytes | None], repeated: int) -> Iterator[st
     for name in members:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or "\\" in name:
-            yield f"{name}: leads out of the folder"
+            yield f"{name}: would be written outside the folder"
     yield from (f"{name}: missing" for name in sorted(sums.keys() - members.keys()))
     yield from (f"{name}: is not in {SUMS}" for name in sorted(members.keys() - sums.keys() - {SUMS}))
     if repeated:
-        yield f"{repeated} members have the name of another"
+        yield f"{repeated} file names occur twice"
     for name in sorted(sums.keys() & members.keys()):
         content = members[name]
         if content is None or hashlib.sha256(content).hexdigest() != sums[name]:

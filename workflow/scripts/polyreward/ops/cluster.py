@@ -93,7 +93,7 @@ def untrained_problems(jobs: Iterable) -> Iterator[str]:
     asked = sorted({job.rule.name for job in jobs} & OF_TRAINED)
     if asked:
         yield (
-            f"bases: [] trains no reward model, and {', '.join(asked)} compare those that are trained here;"
+            f"bases: [] trains no reward model, and {', '.join(asked)} compare trained ones;"
             " name a base, or ask only for tables of listed reward models, such as"
             " results/benchmark_<name>.csv of one of own_benchmarks"
         )

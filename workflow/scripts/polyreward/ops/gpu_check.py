@@ -208,7 +208,10 @@ class Bench:
         lm = load_causal_lm(self.base, "bfloat16", 2048, self.size.token_budget)
         states = frozen_features(lm, self.rows[:ROWS], "gpu-check")
         if not np.isfinite(states).all():
-            raise PolyrewardError("some are not finite")
+            raise PolyrewardError(
+                f"{np.sum(~np.isfinite(states))} of {states.size} hidden states are NaN or infinite in"
+                " bfloat16; use `precision: float32`, or another card"
+            )
         return f"{states.shape[0] * states.shape[1]} answers, all finite"
 
     def _train(self, steps: int) -> None:

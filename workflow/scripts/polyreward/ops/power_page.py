@@ -106,7 +106,9 @@ def _cells(row: Mapping, rule: Rule, entry: dict, seeds: int, confidence: float)
 
 
 def units_for(printed: float, needed, measured: Measured, rule: Rule, either_sign: bool) -> str:
-    """Return how many units make a printed value large enough; needed: of times as many as were measured."""
+    """Return how many units make a printed value large enough.
+
+    needed: the smallest value that is decided, by times as many units as were measured."""
 
     def is_enough(times: float) -> bool:
         return is_reached(printed, needed(times), rule, either_sign)

@@ -186,7 +186,7 @@ class JobResources:
 
     gpus: how many this machine has.
     runs_here: do jobs run on it, or elsewhere?
-    site: a cluster's settings, as cluster.site_of returns them; None for any other way to run.
+    site: a cluster's settings, as workflow.site_of returns them; None for any other way to run.
 
     Minutes, and the memory of jobs without a model, are limits on a cluster. They are estimates for the
     papers' own models and data on GPUs of 80 GB; `polyreward costs` prints what jobs took."""

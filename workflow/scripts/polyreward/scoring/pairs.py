@@ -98,7 +98,7 @@ def score_table(rows: Sequence[dict], chosen: Sequence[float], rejected: Sequenc
     if len(bad):
         listed = ", ".join(bad["id"].head(NAMED))
         raise PolyrewardError(
-            f"{len(bad)} rows have a score that is not a number ({listed}); a scorer must score every row"
+            f"the scores of {len(bad)} rows are NaN ({listed}); try `dtype: float32`, or leave the scorer out"
         )
     return table
 

@@ -44,12 +44,16 @@ class UnusableReply(RequestFailure):
 class ServerJudge:
     """A model on a server as a backend. Nothing of ours is batched or truncated there.
 
-    url: where its `/chat/completions` is. max_new_tokens: of a reply as text. concurrency: requests at a
-    time. timeout_s, retries: of one request, by openai's client. api_key_variable: the environment variable
-    that holds the key; a server that wants none gets "none". answers_as: the model that replies name, where
-    it is not `model` or a version of it. unusable_share: of the replies, which may be filtered, cut short or
-    empty, and count as replies without a verdict. cache: a folder with a file for each request and its reply,
-    which are not asked for again."""
+    Args:
+        url: where its `/chat/completions` is.
+        max_new_tokens: of a reply as text.
+        concurrency: requests at a time.
+        timeout_s, retries: of one request, by openai's client.
+        api_key_variable: the environment variable that holds the key; a server that wants none gets "none".
+        answers_as: the model that replies name, where it is not `model` or a version of it.
+        unusable_share: share of replies that may be filtered, cut short or empty; they have no verdict.
+        cache: a folder with a file for each request and its reply, which are not asked for again.
+    """
 
     url: str
     model: str

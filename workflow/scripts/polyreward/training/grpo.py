@@ -81,11 +81,16 @@ def train_by_grpo(
 ) -> None:
     """Train a model on prompts and save it with training.json next to it.
 
-    examples: `prompt`, messages, and columns that rewards read. together: so many neighbours that are kept or
-    left out as one. rewarder_of: from the tokenizer. checkpoints: a folder that outlives a killed run; an
-    equal run resumes from its last one and removes it when done. too_few: what to do where fewer are left
-    than one update takes, which is a PolyrewardError. precision, liger: as in trainer_arguments. rewarding:
-    how rewards are given, for the record and the name of checkpoints."""
+    Args:
+        examples: `prompt`, messages, and columns that rewards read.
+        together: how many neighbours are kept or left out as one.
+        rewarder_of: makes the rewarder from the tokenizer.
+        checkpoints: a folder that outlives a killed run; an equal run resumes from its last checkpoint, and
+            removes the folder when done.
+        too_few: advice of the error where fewer examples are left than one update takes.
+        precision, liger: as in trainer_arguments.
+        rewarding: how rewards are given, for the record and the name of checkpoints.
+    """
     precision = dtype_of(precision)
     record, groups = {**recorded(settings, precision, liger), **(rewarding or {})}, groups_of_update(settings)
     if settings.vllm:

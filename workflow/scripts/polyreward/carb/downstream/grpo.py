@@ -54,7 +54,7 @@ class ScoreReward:
             scores[of] = values
         if not np.isfinite(scores).all():
             raise PolyrewardError(
-                f"{self.label}: a reply has a score that is no number; a reward model must score every answer"
+                f"{self.label}: a reply's score is NaN or infinite; try `dtype: float32` for the reward model"
             )
         return scores.tolist()
 

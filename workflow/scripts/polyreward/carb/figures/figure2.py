@@ -26,8 +26,8 @@ def draw_figure2(table: pd.DataFrame, chance: float, confidence: str) -> Figure:
     """Draw a panel for each property: every reward model's score on each group of languages, and the mean of
     all.
 
-    table: groups.group_table's rows. chance: in percent. confidence: the intervals' level, as text
-    ("95%")."""
+    table: group_table's rows (analyse/carb_comparison.py). chance: in percent. confidence: the intervals'
+    level, as text ("95%")."""
     figure = Figure(figsize=(TEXT_WIDTH, 4.9), layout="constrained")
     sizes = [table.loc[table["panel"] == panel, "group"].nunique() for panel in MOSAIC[0]]
     axes = figure.subplot_mosaic(MOSAIC, sharey=True, width_ratios=[size + 0.6 for size in sizes])

@@ -1,5 +1,4 @@
-"""What Figures 2 and 3 plot: scores by what the cultures' languages have in common, and the best reward
-models by domain."""
+"""Figure 3 of the CARB paper: the best reward models by domain."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -17,8 +16,8 @@ BEST_KINDS, BEST = list(COLOURS), len(MARKERS)
 def draw_figure3(table: pd.DataFrame, chance: float, confidence: str) -> Figure:
     """Draw each reward model's score on each domain.
 
-    table: groups.domain_table's rows; chance: in percent; confidence: the intervals' level, as text
-    ("95%")."""
+    table: domain_table's rows (analyse/carb_comparison.py). chance: in percent. confidence: the intervals'
+    level, as text ("95%")."""
     figure = Figure(figsize=(TEXT_WIDTH, 3), layout="constrained")
     axis = figure.subplots()
     domains = list(table["domain"].unique())

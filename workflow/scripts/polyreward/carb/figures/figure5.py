@@ -34,7 +34,7 @@ BOUNDS = {  # {scorer of kind bound: (its name in the legend, dashes)}
 def plotted(points: pd.DataFrame, rating: str) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows, those over all policies, and the columns of the points that the figure shows.
 
-    Of the ratings each set has the one that it is shown by, as picks.shown_rating has it."""
+    Of the ratings each set has the one that it is shown by, as correlation.shown_rating has it."""
     rows = points[points["policy"] == POOLED]
     shown = {of: shown_rating(of_set, rating) for of, of_set in rows.groupby("downstream", sort=False)}
     ratings = [name for name in RATINGS if name in shown.values()]

@@ -35,8 +35,8 @@ COUNT_COLUMNS = [
 
 @dataclasses.dataclass(frozen=True)
 class Filters:
-    """Which answers go, as config.yaml has it; what is compared as data (is_fact) only goes for being equal
-    or too far.
+    """Limits for removing wrong answers. Facts from data (is_fact) go only if equal to, or too far from, the
+    right answer.
 
     near_duplicate: likeness (0 to 1, difflib's ratio) from which on two written texts are one. script_share:
     least share of letters in the language's script. nearest, farthest: bounds of the cosine similarity of a

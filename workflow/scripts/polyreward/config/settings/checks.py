@@ -307,10 +307,8 @@ def _sections(settings: Settings, known: Known) -> Iterator[Problem]:
             continue
         replies, whole = grpo.batch_size * grpo.gradient_accumulation, orders * grpo.generations
         if replies % whole:
-            text = (
-                f"times gradient_accumulation is {replies}, no multiple of {whole}, the replies to {orders}"
-            )
-            yield Problem((name, "grpo", "batch_size"), f"{text} prompts; an update holds all to each")
+            text = f"times gradient_accumulation is {replies}; make it a multiple of {whole}"
+            yield Problem((name, "grpo", "batch_size"), f"{text}, the replies to {orders} prompts")
         if grpo.save_every % grpo.iterations:
             text = "is no multiple of iterations; a run that resumes would use other replies"
             yield Problem((name, "grpo", "save_every"), text)
@@ -330,7 +328,8 @@ def _carb(settings: Settings, known: Known) -> Iterator[Problem]:
         key, entry = ("carb", "questions", number), known.datasets.get(name)
         if stems.index(Path(name).stem) < number:
             yield Problem(
-                key, f"`{name}` has the name of another set, by which tables tell them; rename the file"
+                key,
+                f"`{name}` has the name of another set, and tables have one row per name; rename the file",
             )
         elif Path(name).suffix in QUESTION_FILES:
             continue
