@@ -30,11 +30,11 @@ def test_table1_asks_for_ten_reward_models_and_no_baseline():
 
 
 def test_two_seeds_train_and_score_every_reward_model_twice(tmp_path):
-    (tmp_path / "seeds.yaml").write_text("reward_model_seeds: [1, 2]\n", encoding="utf-8")
-    ran = snakemake(
-        "-n", "--forceall", "--cores", "2", "results/table1.csv", "--configfile", str(tmp_path / "seeds.yaml")
-    )
-    jobs = jobs_of(ran)
+    (tmp_path / "rank.yaml").write_text("reward_model: {lora: {rank: 4}}\n", encoding="utf-8")
+    overlay = ["--configfile", str(tmp_path / "rank.yaml")]
+    # Numbers in lists and mappings of the command line are numbers, and leave the rest of a section
+    given = ["--config", "reward_model_seeds=[1, 2]", "reward_model={epochs: 3, lora: {rank: 8}}"]
+    jobs = jobs_of(snakemake("-n", "--forceall", "--cores", "2", "results/table1.csv", *overlay, *given))
     assert (jobs["reward_model"], jobs["reward_scores"]) == (20, 16)
 
 

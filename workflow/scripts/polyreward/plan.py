@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+import yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import update_config
 
@@ -20,7 +22,7 @@ from polyreward.config.scale import Scale
 from polyreward.config.schemas import check_schema
 from polyreward.config.settings import Known, Places, check_catalogs, check_settings
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.yaml_files import check_settings_files, read_yaml
+from polyreward.core.yaml_files import check_settings_files, parsed_yaml, read_yaml
 from polyreward.ops.jobs import PORTABLE
 from polyreward.ops.machine import cuda_devices
 from polyreward.ops.resources import JobResources
@@ -100,9 +102,22 @@ def read_plan(workflow, config: dict, report: Callable) -> Plan:
         )
     try:
         check_settings_files(workflow.configfiles)
+        update_config(config, _with_types(workflow.config_settings.config))
         return _checked_plan(workflow, folder, config, report)
     except PolyrewardError as error:
         raise WorkflowError(str(error)) from None
+
+
+def _with_types(value: Any) -> Any:
+    """Return a value of --config as YAML has it, since Snakemake leaves lists and mappings of texts."""
+    if isinstance(value, dict):
+        return {key: _with_types(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_with_types(one) for one in value]
+    try:
+        return parsed_yaml(value) if isinstance(value, str) else value
+    except yaml.YAMLError:
+        return value
 
 
 def _checked_plan(workflow, folder: Path, config: dict, report: Callable) -> Plan:
