@@ -177,7 +177,7 @@ def test_fewer_devices_than_processes_are_told_before_anything_starts(monkeypatc
         )
     assert "rm: what devices.launch asks of this machine: 2 problems" in str(caught.value)
     assert "it needs the package deepspeed, which is not installed" in str(caught.value)
-    assert "it wants 4 CUDA devices, and there are 1; Take a machine that has them" in str(caught.value)
+    assert "it wants 4 CUDA devices, and there are 1. Take a machine that has them" in str(caught.value)
 
 
 SUMMED_UP = """
