@@ -63,7 +63,7 @@ def test_replies_to_one_prompt_are_scored_together_and_an_empty_one_as_nothing(c
 
 
 def test_a_score_that_is_no_number_is_refused():
-    with pytest.raises(PolyrewardError, match="a reply has a score that is no number"):
+    with pytest.raises(PolyrewardError, match="a reply.s score is NaN or infinite"):
         ScoreReward(Counts(lambda answer: float("nan")), "r").score(asked("p", "p"), replied("a", "b"))
 
 

@@ -157,9 +157,7 @@ def test_answers_that_are_the_same_after_truncation_tie_exactly_and_a_tie_is_wro
 
 def test_a_head_that_gives_nan_is_refused_with_the_ids(classifier):
     classifier.model.score.weight.data[:] = float("nan")
-    with pytest.raises(
-        PolyrewardError, match=r"6 rows have a score that is not a number \(r0, r1, r2, r3, r4, r5\)"
-    ):
+    with pytest.raises(PolyrewardError, match=r"the scores of 6 rows are NaN \(r0, r1, r2, r3, r4, r5\)"):
         score_rows(classifier, ROWS, "")
 
 
