@@ -1,4 +1,4 @@
-"""Put the picks next to the reward models' scores on both benchmarks."""
+"""Join the picks with the reward models' scores on both benchmarks."""
 
 from collections.abc import Sequence
 
