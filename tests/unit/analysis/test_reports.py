@@ -83,7 +83,7 @@ def test_the_transfer_table_is_english_minus_target_on_each_language_s_own_rows(
 
 
 def test_the_transfer_table_refuses_a_base_without_one_of_its_two_reward_models():
-    with pytest.raises(PolyrewardError, match="base in ko: reward models none and base_en"):
+    with pytest.raises(PolyrewardError, match="base in ko: scored are no models of ko, and base_en of en"):
         transfer_table(transfer_scores().query("scorer != 'base_ko'"), "en", FOUR, INTERVAL)
 
 
