@@ -23,7 +23,9 @@ from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import Metaspace
 from tokenizers.trainers import BpeTrainer
 from transformers import (
+    Gemma3Config,
     Gemma3ForCausalLM,
+    Gemma3ForConditionalGeneration,
     Gemma3TextConfig,
     LlamaForCausalLM,
     LlamaForSequenceClassification,
@@ -139,6 +141,25 @@ def gemma3(folder: Path) -> None:
     saved(folder, lambda: Gemma3ForCausalLM(config), tokens)
 
 
+def gemma3_with_pictures(folder: Path) -> None:
+    """Gemma 3 4B and 27B: the same text model next to a tower for pictures, and sizes one level below."""
+    tokens = miniatures.tokenizer(
+        [*miniatures.GEMMA, "<image_soft_token>", "<start_of_image>", "<end_of_image>"],
+        chat_template("gemma3"), "<pad>", "<eos>",
+    )  # fmt: skip
+    text = {"sliding_window": 32, "layer_types": ["sliding_attention", "full_attention"], **_ends(tokens)}
+    tower = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 1, "num_attention_heads": 2}
+    places = tokens.convert_tokens_to_ids(["<image_soft_token>", "<start_of_image>", "<end_of_image>"])
+    names = ("image_token_index", "boi_token_index", "eoi_token_index")
+    config = Gemma3Config(
+        text_config={"vocab_size": len(tokens), **miniatures.SIZES, **text},
+        vision_config={**tower, "image_size": 28, "patch_size": 14},
+        mm_tokens_per_image=4,
+        **dict(zip(names, places, strict=True)),
+    )
+    saved(folder, lambda: Gemma3ForConditionalGeneration(config), tokens)
+
+
 def olmo(folder: Path) -> None:
     """OLMo 1B: no begin token, no chat template."""
     tokens = miniatures.tokenizer(
@@ -186,6 +207,7 @@ MODELS: dict[str, Callable[[Path], object]] = {
     ),
     "gaotang/RM-R1-Qwen2.5-Instruct-7B": qwen2,
     "google/gemma-3-1b-it": gemma3,
+    **dict.fromkeys(["google/gemma-3-4b-it", "google/gemma-3-27b-it"], gemma3_with_pictures),
     "allenai/OLMo-1B-hf": olmo,
     "HuggingFaceTB/SmolLM-1.7B": lambda folder: llama(folder, None),
     **dict.fromkeys([f"haoranxu/X-ALMA-13B-Group{number}" for number in (2, 6)], miniatures.x_alma),

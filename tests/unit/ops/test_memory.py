@@ -124,6 +124,8 @@ def test_scoring_takes_what_was_measured(shape, rows, length, dtype, size):
 @pytest.mark.parametrize("name", sorted(name for name, one in MODELS.items() if "shape" in one))
 def test_the_layers_of_a_known_model_hold_its_parameters(name):
     shape, billions = Shape(**MODELS[name]["shape"]), MODELS[name]["parameters_b"]
+    if name in ("gemma-3-4b-it", "gemma-3-27b-it"):
+        billions -= 0.42  # 27 layers for pictures, of width 1152 and 4304
     head = shape.vocabulary * shape.width  # tied to the embedding in the small ones
     assert any(
         shape.parameters + heads * head == pytest.approx(billions * 1e9, rel=0.02) for heads in (0, 1)

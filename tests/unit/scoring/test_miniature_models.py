@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import torch
 from miniatures import armo_rm, inf_orm, offset_bias, skywork_gemma2, x_alma
+from published_repositories import gemma3_with_pictures
 from safetensors.torch import load_file
 from tiny_models import ROWS
 from torch.nn import functional
@@ -17,7 +18,9 @@ from transformers import AutoModelForCausalLM, AutoModelForSequenceClassificatio
 from polyreward import cli
 from polyreward.core.conversations import conversation_ids, pin_date
 from polyreward.core.errors import PolyrewardError
+from polyreward.scoring.generative import TEMPLATE
 from polyreward.scoring.load import load_causal_lm, load_classifier
+from polyreward.scoring.local_judge import local_judge, request_ids
 from polyreward.sources.base_models import fetch_base_model
 
 TURNS = [
@@ -234,3 +237,23 @@ def test_a_model_that_asks_for_several_gpus_is_loaded_where_there_are_none(tmp_p
     folder = offset_bias(tmp_path / "rm", "[PAD]", "[PAD]")
     spread = load_classifier(folder, "float32", 256, 400, gpus=2)
     assert spread.share
+
+
+def test_a_gemma_that_also_sees_pictures_writes_and_judges_as_transformers_has_it(tmp_path):
+    gemma3_with_pictures(tmp_path)
+    lm = load_causal_lm(tmp_path, "float32", 256, 2048)
+    assert lm.plain_head and lm.share  # as for a Gemma of text only
+    judged = local_judge(lm, "text", 6, TEMPLATE).backend
+    requests = [[{"role": "user", "content": row["prompt"]}] for row in ROWS[:3]]
+    model = AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.float32).eval()
+    replies, rows = [], []
+    for request in requests:
+        ids = torch.tensor([request_ids(lm.tokenizer, request)])
+        with torch.no_grad():
+            written = model.generate(input_ids=ids, max_new_tokens=6, do_sample=False)
+            rows.append(model(ids).logits[0, -1].log_softmax(-1))
+        replies.append(lm.tokenizer.decode(written[0, ids.shape[1] :], skip_special_tokens=True))
+    assert judged.replies(requests, "judge") == replies and len(set(replies)) > 1
+    labels = [lm.tokenizer.encode(label, add_special_tokens=False)[0] for label in "AB"]
+    expected = torch.stack(rows)[:, labels].numpy()
+    np.testing.assert_allclose(judged.label_logprobs(requests, "AB", "judge"), expected, atol=1e-4)

@@ -114,7 +114,9 @@ def shares_prompt(model: torch.nn.Module, output: str = "logits") -> bool:
     decoder = model.get_decoder()
     if decoder is None or not can_share(decoder):
         return False
-    ids = torch.arange(9, device=decoder.device)[None] * 5 % min(model.config.vocab_size, 997)
+    ids = (
+        torch.arange(9, device=decoder.device)[None] * 5 % min(model.config.get_text_config().vocab_size, 997)
+    )
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     states = decoder(**inputs, use_cache=False).last_hidden_state[0]
     reward = reward_of(model, ids[0].tolist(), states)

@@ -164,7 +164,7 @@ def causal_lm(model: torch.nn.Module, tokenizer, max_length: int, token_budget: 
     decoder, head = model.get_decoder(), model.get_output_embeddings()
     if decoder is None or decoder is model or head is None:
         return CausalLM(model, tokenizer, max_length, token_budget, False, False)
-    ids = torch.arange(9, device=model.device)[None] * 5 % min(model.config.vocab_size, 997)
+    ids = torch.arange(9, device=model.device)[None] * 5 % min(model.config.get_text_config().vocab_size, 997)
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     states, logits = (
         decoder(**inputs, use_cache=False).last_hidden_state[0],
@@ -178,7 +178,7 @@ def causal_lm(model: torch.nn.Module, tokenizer, max_length: int, token_budget: 
 
 def capped(model, logits: torch.Tensor) -> torch.Tensor:
     """Return logits as the model would give them, soft-capped where its configuration says so."""
-    softcap = getattr(model.config, "final_logit_softcapping", None)
+    softcap = getattr(model.config.get_text_config(), "final_logit_softcapping", None)
     return torch.tanh(logits.float() / softcap) * softcap if softcap else logits.float()
 
 
