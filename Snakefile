@@ -57,7 +57,7 @@ follow_code(workflow.rules, SETTINGS.portable)
 
 onstart:
     # What else would be known after hours in a queue only.
-    stop_early(workflow, SETTINGS.bases, SETTINGS.devices.gpu_gib)
+    stop_early(workflow, PLAN)
     # The same of a language that brings a folder of its own.
     PLAN.check_languages()
     # No more jobs at a time than the machine's memory and GPUs hold, where they run here.

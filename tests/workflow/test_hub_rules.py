@@ -80,3 +80,32 @@ def test_the_questions_of_scale_paper_are_those_of_three_sets_of_the_hub(empty_h
         for name in sets
     }
     assert kinds == {"include-base-44": {"options"}, "blend": {"accepted"}, "omgeval": {"reference"}}
+
+
+@pytest.mark.slow
+def test_all_that_the_hub_would_refuse_stops_the_run_before_its_first_job(hub, tmp_path):
+    """A judge without `missing: row` is gated, and a dataset has another column."""
+    here = checkout(tmp_path / "polyreward")
+    gated = "NCSOFT/Llama-3-OffsetBias-RM-8B"
+    hub.gated[gated] = "hf_good"
+    entry = CATALOG["x-alpacaeval"]
+    files = hub.repositories["datasets", entry["id"]]
+    files["korean.json"] = json.dumps([{"id": 0, "question": "ko"}]).encode()
+    folder = "results/paper/work"
+    targets = [
+        f"{folder}/1_sources/hub/NCSOFT--Llama-3-OffsetBias-RM-8B@main",
+        f"{folder}/1_sources/data/x-alpacaeval.jsonl",
+    ]
+    arguments = ["--cores", "1", *targets, "--configfile", "workflow/scales/paper.yaml", "--config"]
+    ran = snakemake(*arguments, "missing=stop", cwd=here, offline=False)
+    assert ran.returncode != 0
+    assert "before the first job: 2 problems" in ran.stdout
+    assert f"model {gated} at any revision: gated: its authors ask you to accept their terms." in ran.stdout
+    assert "or set `missing: row`, and its rows are empty" in ran.stdout
+    assert "no column instruction; it has id, question: correct `columns` of x-alpacaeval" in ran.stdout
+    assert not list((here / folder).glob("**/*.*"))
+    files["korean.json"] = json.dumps([{"id": 0, "instruction": "ko"}]).encode()
+    ran = snakemake(*arguments, "missing=row", cwd=here, offline=False)
+    assert ran.returncode == 0, ran.stdout
+    assert "hub: Llama-3-OffsetBias-RM-8B: empty rows (`missing: row`), unless this changes" in ran.stdout
+    assert (here / targets[0] / "missing.json").is_file()

@@ -4,15 +4,28 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
+import datasets
+import httpx2
 import pytest
 import yaml
 from hub_server import COMMIT, Hub
+from huggingface_hub import constants
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    LocalEntryNotFoundError,
+    RepositoryNotFoundError,
+)
 from support import ROOT
 
+from polyreward.config.scale import read_scale
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import write_text
+from polyreward.core.naming import hub_name
 from polyreward.ops import hub_check as checks
-from polyreward.ops.hub_check import wanted
+from polyreward.ops.hub_check import hub_problems, wanted
 
 PAPER = "workflow/scales/paper.yaml"
 
@@ -139,3 +152,134 @@ def test_published_words_that_cannot_be_fetched_are_named_next_to_repositories(m
     lines = checks.check_hub([PAPER], ROOT, with_data=False)
     assert [line.split(":")[0] for line in lines] == ["question rewardbench", "question alpacaeval"]
     assert checks.check_hub([], ROOT, with_data=False) == []  # scale mini has our words
+
+
+# --- before the first job, with a stand-in for the hub's client
+
+BASE, JUDGE = "meta-llama/Llama-3.2-1B-Instruct", "RLHFlow/ArmoRM-Llama3-8B-v0.1"
+SAFE, CULTURE = "PKU-Alignment/PKU-SafeRLHF", "geyang627/CARE"
+LINES = {
+    SAFE: {"prompt": "Q", "response_0": "a", "response_1": "b", "safer_response_id": 0},
+    CULTURE: {"question": "Q", "response": "a", "human_rating": 3},
+}
+JOBS = [
+    ("base_model", {"base": "llama-3.2-1b-instruct"}),
+    ("hub_model", {"repository": hub_name(JUDGE, "main")}),
+    *(("dataset", {"dataset": name}) for name in ("safe-rlhf", "care", "mini-pool")),
+    ("table1", {}),
+]
+
+
+def refusal(kind, status):
+    return kind("no", response=httpx2.Response(status, request=httpx2.Request("GET", "https://hub")))
+
+
+@pytest.fixture
+def client(tmp_path, monkeypatch):
+    """What the hub's client answers: `errors` of repositories, those in its `cache`, and all that is asked."""
+    state = SimpleNamespace(errors={}, cache=set(), asked=[], folder=tmp_path / "hub")
+
+    class Api:
+        def auth_check(self, repository, repo_type):
+            state.asked.append(repository)
+            if error := state.errors.get(repository) or state.errors.get("all"):
+                raise error
+
+        def repo_info(self, *_, **__):
+            return SimpleNamespace(sha=COMMIT)
+
+    def cached(repository, **_):
+        if repository not in state.cache:
+            raise LocalEntryNotFoundError("not there")
+
+    load = datasets.load_dataset
+    for repository, line in LINES.items():
+        write_text(json.dumps(line) + "\n", state.folder / repository / "train.jsonl")
+    monkeypatch.setattr("polyreward.sources.hub.HfApi", Api)
+    monkeypatch.setattr("polyreward.sources.hub.snapshot_download", cached)
+    monkeypatch.setattr(
+        datasets, "load_dataset", lambda at, *a, revision, **k: load(str(state.folder / at), *a, **k)
+    )
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.chdir(tmp_path)
+    return state
+
+
+@pytest.fixture(scope="module")
+def gpu():
+    scale = read_scale(["workflow/scales/gpu.yaml"], ROOT)
+    scale.known.datasets["safe-rlhf"]["config"] = None  # the stand-in's folder has no card
+    return scale
+
+
+def problems(scale, missing="stop"):
+    config = {
+        "missing": missing,
+        "off_the_shelf": ["ArmoRM-Llama3-8B-v0.1"],
+        "think_as_locals": {},
+        "reward_models": {},
+    }
+    return hub_problems(JOBS, scale, config, {})
+
+
+def test_a_run_that_the_hub_serves_has_no_problem_and_asks_for_each_repository_once(client, gpu, capsys):
+    assert problems(gpu) == []
+    assert sorted(client.asked) == sorted([BASE, JUDGE, SAFE, CULTURE])
+    assert capsys.readouterr().err == ""
+
+
+def test_what_is_gated_gone_or_renamed_is_named_at_once_with_what_to_do(client, gpu):
+    client.errors = {BASE: refusal(GatedRepoError, 403), JUDGE: refusal(RepositoryNotFoundError, 404)}
+    renamed = {"question": "Q", "response": "a", "rating": 3}
+    write_text(json.dumps(renamed) + "\n", client.folder / CULTURE / "train.jsonl")
+    (client.folder / SAFE / "train.jsonl").rename(client.folder / SAFE / "test.jsonl")
+    split, columns, judge, base = sorted(problems(gpu))
+    assert columns.startswith(f"dataset {CULTURE}, config None, split train: 1 problem")
+    assert "no column human_rating; it has question, response, rating: correct `columns` of care" in columns
+    assert split.startswith(f"dataset {SAFE}, config None, split train: does not load")
+    assert "correct `config`, `split` or `files` of safe-rlhf" in split
+    assert judge.startswith(f"model {JUDGE} at any revision: the hub knows no such repository")
+    assert judge.endswith("; or set `missing: row`, and its rows are empty")
+    assert base.startswith(f"model {BASE} at any revision: gated: its authors ask you to accept their terms.")
+    assert f"Do so on {constants.ENDPOINT}/{BASE}" in base and "`hf auth login`" in base
+    assert "missing: row" not in base  # a base is no row
+
+
+def test_with_missing_row_a_refused_judge_is_announced_and_stops_nothing(client, gpu, capsys):
+    client.errors = {JUDGE: refusal(GatedRepoError, 401)}
+    assert problems(gpu, "row") == []
+    said = capsys.readouterr().err
+    assert said.startswith("hub: ArmoRM-Llama3-8B-v0.1: empty rows (`missing: row`), unless this changes:")
+    assert "accept their terms" in said
+    client.errors = {BASE: refusal(GatedRepoError, 401)}
+    assert len(problems(gpu, "row")) == 1
+
+
+def test_a_refused_token_is_a_problem_and_an_outage_is_said_in_one_line(client, gpu, capsys):
+    client.errors = {"all": refusal(HfHubHTTPError, 401)}
+    found = problems(gpu)
+    assert len(found) == 4 and all("the hub refused the token" in text for text in found)
+    for error in (httpx2.ConnectError("no route"), refusal(HfHubHTTPError, 503)):
+        client.errors = {"all": error}
+        assert problems(gpu) == []
+        said = capsys.readouterr().err
+        assert len(said.splitlines()) == 1
+        assert said.startswith("hub: access and columns are not all checked, since it did not answer: ")
+
+
+def test_what_is_cached_is_not_asked_for_and_nothing_is_offline(client, gpu, capsys, monkeypatch):
+    client.cache = {BASE, SAFE}
+    assert problems(gpu) == []
+    assert sorted(client.asked) == sorted([JUDGE, CULTURE])
+    client.asked.clear()
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert problems(gpu) == [] and client.asked == []
+    assert capsys.readouterr().err == "hub: 2 repositories are not checked, since HF_HUB_OFFLINE is set\n"
+
+
+def test_a_scale_without_the_hub_asks_nothing_and_says_nothing(client, gpu, capsys):
+    assert (
+        hub_problems([("dataset", {"dataset": "mini-pool"}), ("table1", {})], gpu, {"missing": "stop"}, {})
+        == []
+    )
+    assert client.asked == [] and capsys.readouterr().err == ""

@@ -18,7 +18,7 @@ from tiny_models import ROOT
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.prepare.pool import Share, row_problems
-from polyreward.sources.hub_data import hub_rows
+from polyreward.sources.hub_data import column_problems, hub_rows
 
 with_released = script("translate/translated_rows").with_released
 prepared_benchmark = script("prepare/evaluation_set").prepared_benchmark
@@ -406,3 +406,33 @@ def test_a_passage_in_a_language_without_its_column_is_named(tmp_path):
     text = refused(in_hub_layout(tmp_path, CATALOG["belebele"], records), "belebele")
     assert "config ita_Latn, split test: 1 problem" in text
     assert "no column flores_passage; it has link, question_number, passage" in text
+
+
+# --- before the first job: columns and no more
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_renamed_column_is_found_without_reading_the_rows(tmp_path, name):
+    there = pairs_entry(tmp_path / "there", name)
+    assert list(column_problems(there, name)) == []
+    column = list(there["columns"].values())[-1]
+    renamed = [{key.replace(column, "other"): value for key, value in row.items()} for row in RECORDS[name]]
+    (text,) = column_problems(pairs_entry(tmp_path / "renamed", name, renamed), name)
+    assert column in text.split("no column ")[1].split(";")[0] and f"correct `columns` of {name}" in text
+
+
+def test_sets_in_several_languages_have_their_columns_in_each(tmp_path):
+    assert list(column_problems(released(tmp_path / "pairs"), "multilingual-rewardbench")) == []
+    records = parallel("belebele", belebele)
+    assert (
+        list(column_problems(in_hub_layout(tmp_path / "all", CATALOG["belebele"], records), "belebele")) == []
+    )
+    records["ita_Latn", "test"] = [{"link": "l0", "question_number": 1, "passage": "it 0"}]
+    entry = in_hub_layout(tmp_path / "one", CATALOG["belebele"], records)
+    assert list(column_problems(entry, "belebele")) == [refused(entry, "belebele")]
+
+
+@pytest.mark.parametrize("change", [{"split": "test"}, {"config": "other"}, {"files": "nowhere.jsonl"}])
+def test_a_wrong_split_config_or_file_is_found_without_reading_the_rows(tmp_path, change):
+    (text,) = column_problems({**pairs_entry(tmp_path, "mp-86k"), **change}, "mp-86k")
+    assert "does not load" in text and "correct `config`, `split` or `files` of mp-86k" in text

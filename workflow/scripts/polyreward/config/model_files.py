@@ -26,30 +26,44 @@ class ModelFiles:
     def hub(self) -> dict[tuple[str, str], tuple[str, str]]:
         """{(model or dataset, name in files): (repository, revision)} of all that may be fetched from the
         hub."""
-        scale, carb = self.scale, self.scale.settings.carb
-        named = [
-            *scale.known.reward_models.values(),
-            *scale.configured.values(),
-            *map(as_entry, carb.generators.values()),
-            as_entry(carb.embedding),
-        ]
-        entries = [*named, *(entry["reference"] for entry in named if "reference" in entry)]
+        known = self.scale.known
         sources = [
-            model["source"] for model in scale.known.models.values() if model["source"]["kind"] == "hub"
+            *(("dataset", entry) for entry in known.datasets.values()),
+            *(("model", model["source"]) for model in known.models.values()),
         ]
         found = [
             *(
-                ("dataset", entry["id"], entry["revision"])
-                for entry in scale.known.datasets.values()
-                if entry["kind"] == "hub"
+                (kind, source["id"], source["revision"])
+                for kind, source in sources
+                if source["kind"] == "hub"
             ),
-            *(("model", entry["hub"], entry.get("revision", "main")) for entry in entries if "hub" in entry),
-            *(("model", source["id"], source["revision"]) for source in sources),
+            *(("model", *_at(entry)) for _, entry in self._named if "hub" in entry),
         ]
         return {
             (kind, hub_name(repository, revision)): (repository, revision)
             for kind, repository, revision in found
         }
+
+    @cached_property
+    def hub_entries(self) -> dict[tuple[str, str], dict[str, dict]]:
+        """{(repository, revision): {name: entry}} of reward models, generators and embeddings of the hub."""
+        found: dict[tuple[str, str], dict[str, dict]] = {}
+        for name, entry in self._named:
+            if "hub" in entry:
+                found.setdefault(_at(entry), {})[name] = entry
+        return found
+
+    @property
+    def _named(self) -> list[tuple[str, dict]]:
+        """Name and entry of each ready-made model, and of its reference."""
+        scale, carb = self.scale, self.scale.settings.carb
+        named = [
+            *scale.known.reward_models.items(),
+            *scale.configured.items(),
+            *((name, as_entry(one)) for name, one in carb.generators.items()),
+            ("carb.embedding", as_entry(carb.embedding)),
+        ]
+        return [*named, *((name, one["reference"]) for name, one in named if "reference" in one)]
 
     def revision(self, kind: str, source: dict) -> list[str]:
         """Return the record of the commit at which a source of the hub is used; no file for any other source.
@@ -65,7 +79,7 @@ class ModelFiles:
         if "path" in entry:
             return str(entry["path"])
         if "hub" in entry:
-            return paths.hub_model(hub_name(entry["hub"], entry.get("revision", "main")))
+            return paths.hub_model(hub_name(*_at(entry)))
         if "model" in entry:
             return self.scale.base_folder(entry["model"])
         return paths.locals_model(entry["think_as_locals"]) if "think_as_locals" in entry else None
@@ -128,3 +142,7 @@ class ModelFiles:
     def items(self, dataset: str) -> str:
         """Return the file of a dataset's items: people's own, or what was fetched."""
         return self.scale.known.datasets[dataset].get("path", self.scale.paths.dataset(dataset))
+
+
+def _at(entry: dict) -> tuple[str, str]:
+    return entry["hub"], entry.get("revision", "main")

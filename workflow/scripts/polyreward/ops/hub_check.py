@@ -1,17 +1,27 @@
 """Find what the hub will refuse of a scale before anything is spent: access, heads, columns, all at once."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
+from huggingface_hub import constants
+
 from polyreward.config.model_files import ModelFiles
 from polyreward.config.scale import Scale, read_scale
-from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.ops.planning import Job, planned_jobs
-from polyreward.sources.hub import DATASETS, MODELS, commit_of, fetched, may_read
-from polyreward.sources.hub_data import hub_rows
+from polyreward.core.errors import PolyrewardError, UnavailableError, first_line, is_outage, raise_all
+from polyreward.core.naming import hub_name
+from polyreward.core.unavailable import catalog_models, may_be_missing
+from polyreward.core.yaml_files import read_yaml
+from polyreward.ops.planning import planned_jobs
+from polyreward.sources.hub import DATASETS, MODELS, commit_of, fetched, is_cached, may_read
 from polyreward.sources.judge_wordings import published_question
+from polyreward.sources.revisions import locked
+
+Repositories = dict[tuple[str, str, str], dict[str, dict]]
+AT_ONCE = 8  # repositories that the hub is asked for at once
 
 
 def check_hub(configfiles: Sequence[str], root: Path, with_data: bool) -> list[str]:
@@ -32,6 +42,8 @@ def check_hub(configfiles: Sequence[str], root: Path, with_data: bool) -> list[s
             if kind == MODELS:
                 found = _head(repository, commit, entries.values())
             elif with_data:
+                from polyreward.sources.hub_data import hub_rows  # takes seconds to import
+
                 name, entry = next(iter(entries.items()))
                 found = f"{len(hub_rows({**entry, 'revision': commit}, name))} rows"
             else:
@@ -51,32 +63,111 @@ def check_hub(configfiles: Sequence[str], root: Path, with_data: bool) -> list[s
     return lines
 
 
-def wanted(configfiles: Sequence[str], root: Path) -> dict[tuple[str, str, str], dict[str, dict]]:
+def hub_problems(jobs: Iterable[tuple[str, Mapping]], scale: Scale, config: dict, lock: Mapping) -> list[str]:
+    """Return what the hub would refuse to jobs that fetch from it: access, or a dataset's columns.
+
+    What is recorded or cached is not asked for. What is not checked, and which models will be empty rows, is
+    printed.
+
+    Args:
+        jobs: as in `fetched_by`.
+        lock: locked revisions.
+    """
+    asked = {}
+    for (kind, repository, revision), entries in fetched_by(jobs, scale).items():
+        commit = _known_commit(kind, repository, revision, scale, lock) or revision
+        if not Path(repository).is_dir() and not is_cached(repository, kind, commit):
+            asked[kind, repository, commit] = entries
+    if not asked:
+        return []
+    if constants.HF_HUB_OFFLINE:
+        _say(f"{len(asked)} repositories are not checked, since HF_HUB_OFFLINE is set")
+        return []
+    from polyreward.sources.hub_data import column_problems  # takes seconds to import
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        errors = list(pool.map(lambda key: _refusal(*key), asked))
+    problems, unanswered, optional = [], [], _optional(scale, config)
+    for ((kind, repository, commit), entries), error in zip(asked.items(), errors, strict=True):
+        if error is None and kind == DATASETS and not unanswered:
+            try:
+                for name, entry in entries.items():
+                    problems += column_problems({**entry, "revision": commit}, name)
+            except Exception as failed:  # of many libraries; a check that fails itself stops no run
+                error = failed
+        if error is None:
+            continue
+        if not _says_no(error):
+            unanswered.append(first_line(error))
+        elif repository not in optional or not isinstance(error, UnavailableError):
+            problems.append(str(error))
+        elif may_be_missing(config):
+            _say(f"{', '.join(entries)}: empty rows (`missing: row`), unless this changes: {error}")
+        else:
+            problems.append(f"{error}; or set `missing: row`, and its rows are empty")
+    if unanswered:
+        _say(f"access and columns are not all checked, since it did not answer: {unanswered[0]}")
+    return problems
+
+
+def _known_commit(kind: str, repository: str, revision: str, scale: Scale, lock: Mapping) -> str | None:
+    """Return the commit that an earlier run recorded, or that is locked."""
+    record = Path(scale.paths.revision(kind, hub_name(repository, revision)))
+    recorded = read_yaml(record).get("commit") if record.is_file() else None
+    return recorded or locked(lock, kind, repository, revision)
+
+
+def _refusal(kind: str, repository: str, revision: str) -> PolyrewardError | None:
+    try:
+        may_read(repository, kind)
+        commit_of(repository, kind, revision)
+    except PolyrewardError as error:
+        return error
+    return None
+
+
+def _says_no(error: Exception) -> bool:
+    """Return whether an error is the hub's or a check's answer, and no outage."""
+    refused = isinstance(error, UnavailableError) or _status(error) == 401  # it knows no such token
+    return refused or (isinstance(error, PolyrewardError) and not is_outage(error))
+
+
+def _status(error: Exception) -> int | None:
+    return getattr(getattr(error.__cause__, "response", None), "status_code", None)
+
+
+def _say(text: str) -> None:
+    print(f"hub: {text}", file=sys.stderr)
+
+
+def _optional(scale: Scale, config: dict) -> set[str]:
+    """Return the repositories of models that tables may show as empty rows."""
+    named = {**scale.known.reward_models, **scale.configured}
+    entries = [named[name] for name in catalog_models(config) if name in named]
+    return {one["hub"] for entry in entries for one in (entry, entry.get("reference", {})) if "hub" in one}
+
+
+def wanted(configfiles: Sequence[str], root: Path) -> Repositories:
     """Return {(kind, repository, revision): {name: entry}} of what a scale's jobs fetch from the hub."""
-    scale, found = read_scale(configfiles, root), {}
-    names = {
-        entry["hub"]: name
-        for name, entry in {**scale.known.reward_models, **scale.configured}.items()
-        if "hub" in entry
-    }
-    for job in planned_jobs(["all"], configfiles, root):
-        for kind, repository, name, entry in _fetched(job, scale, names):
-            key = kind, repository, entry.get("revision", "main")
-            found.setdefault(key, {}).setdefault(name, entry)
+    jobs = [(job.rule, job.wildcards) for job in planned_jobs(["all"], configfiles, root)]
+    return fetched_by(jobs, read_scale(configfiles, root))
+
+
+def fetched_by(jobs: Iterable[tuple[str, Mapping]], scale: Scale) -> Repositories:
+    """Return the same of some jobs, each a rule and its wildcards."""
+    files, found = ModelFiles(scale), {}
+    for rule, wildcards in jobs:
+        if rule == "hub_model":
+            at = files.hub[MODELS, wildcards["repository"]]
+            found.setdefault((MODELS, *at), {}).update(files.hub_entries[at])
+        elif rule in ("base_model", "dataset"):
+            base = rule == "base_model"
+            name = wildcards["base" if base else "dataset"]
+            entry = scale.known.models[name]["source"] if base else scale.dataset(name)
+            if entry["kind"] == "hub":
+                key = MODELS if base else DATASETS, entry["id"], entry["revision"]
+                found.setdefault(key, {})[name] = entry
     return found
-
-
-def _fetched(job: Job, scale: Scale, names: dict[str, str]) -> Iterator[tuple[str, str, str, dict]]:
-    """Yield kind, repository, name and entry of what a job fetches, or loads after another has fetched it."""
-    sources = []
-    if job.rule == "base_model":
-        sources = [(MODELS, job.wildcards.base, scale.known.models[job.wildcards.base]["source"])]
-    elif job.rule == "dataset":
-        sources = [(DATASETS, job.wildcards.dataset, scale.known.datasets[job.wildcards.dataset])]
-    yield from ((kind, entry["id"], name, entry) for kind, name, entry in sources if entry["kind"] == "hub")
-    for entry in job.held:
-        if "hub" in entry:
-            yield MODELS, entry["hub"], names.get(entry["hub"], entry["hub"]), entry
 
 
 def _head(repository: str, commit: str, entries: Iterable[dict]) -> str:

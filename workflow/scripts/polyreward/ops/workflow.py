@@ -6,6 +6,7 @@ import re
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from types import FrameType
 
@@ -122,25 +123,33 @@ def site_of(workflow) -> dict | None:
     )
 
 
-def stop_early(workflow, bases: list[str] | None = None, gpu_gib: float | None = None) -> None:
+def stop_early(workflow, plan=None) -> None:
     """Raise Snakemake's error with all that would stop its run later; for `onstart`, before the first job.
 
-    bases: what reward models are trained from; None for a workflow that trains none. gpu_gib: memory of each
-    GPU where jobs run elsewhere."""
+    plan: the project's, as in polyreward/plan.py; None for a workflow without one."""
     from snakemake.exceptions import WorkflowError
 
     executor, jobs = workflow.executor_plugin.name, list(workflow.dag.needrun_jobs())
     try:
         here = machine_problems(workflow, jobs) if executor == "local" else []
-        untrained = untrained_problems(jobs) if bases == [] else []
+        untrained = untrained_problems(jobs) if plan and not plan.settings.bases else []
         own_packages = workflow.deployment_settings.deployment_method  # jobs do not use this environment's
         packages = [] if executor == "dryrun" or own_packages else missing_packages(jobs)
-        room = (machine.gpu_gib() if executor == "local" else gpu_gib) or 0
+        elsewhere = plan.settings.devices.gpu_gib if plan else None
+        room = (machine.gpu_gib() if executor == "local" else elsewhere) or 0
         asked = [(job.rule.name, job.wildcards, memory_function(job.rule)) for job in jobs if room]
-        problems = [*start_problems(executor, jobs), *here, *packages, *too_large(asked, room), *untrained]
-        raise_all(problems, "before the first job")
+        refused = _hub_problems(workflow, jobs, plan) if plan else []
+        found = [start_problems(executor, jobs), here, packages, too_large(asked, room), untrained, refused]
+        raise_all(chain.from_iterable(found), "before the first job")
     except PolyrewardError as error:
         raise WorkflowError(str(error)) from None
+
+
+def _hub_problems(workflow, jobs: Iterable, plan) -> list[str]:
+    from polyreward.ops.hub_check import hub_problems  # the hub's client takes a moment to import
+
+    asked = [(job.rule.name, job.wildcards_dict) for job in jobs]
+    return hub_problems(asked, plan.scale, workflow.config, plan.revisions)
 
 
 def stated(workflow) -> dict[str, int]:

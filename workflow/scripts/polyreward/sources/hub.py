@@ -54,6 +54,17 @@ def may_read(repository: str, kind: str) -> None:
     _answer(lambda: HfApi().auth_check(repository, repo_type=kind), repository, kind, "any revision")
 
 
+def is_cached(repository: str, kind: str, revision: str) -> bool:
+    """Return whether the cache has what is used of a repository, without asking the hub."""
+    files, unwanted = ([*MODEL_FILES, *SAFETENSORS], ADAPTERS) if kind == MODELS else (None, None)
+    chosen = {"repo_type": kind, "revision": revision, "allow_patterns": files, "ignore_patterns": unwanted}
+    try:
+        snapshot_download(repository, **chosen, local_files_only=True)
+    except LocalEntryNotFoundError:
+        return False
+    return True
+
+
 def fetched(
     repository: str,
     kind: str,

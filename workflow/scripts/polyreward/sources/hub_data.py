@@ -11,7 +11,7 @@ from pathlib import Path
 import datasets
 from datasets.exceptions import DatasetGenerationError, DatasetNotFoundError
 
-from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.errors import PolyrewardError, is_outage, raise_all
 from polyreward.core.logs import announce
 from polyreward.prepare.pair_files import pairs_of
 from polyreward.prepare.pair_layouts import (
@@ -29,6 +29,7 @@ from polyreward.sources.question_sets import ACCEPTED, OPTIONS, question_rows
 
 CATALOG = "workflow/catalog/datasets.yaml"
 REASONS = 10  # for leaving records out that are listed
+FEW = 100  # rows that tell the columns of a file that does not list them
 TEXTS = ("prompt", "chosen", "rejected")
 TEXT, MESSAGES, NUMBER, ANNOTATIONS = "text", "messages", "numbers", f"lists of {', '.join(ACCEPTED)}"
 # What a column may hold, by the name that our rows have for it; a name that is not here may hold any plain
@@ -62,6 +63,27 @@ def hub_rows(entry: Mapping, name: str) -> list[dict]:
     return HOLDS[entry["holds"]](entry, name, folder)
 
 
+def column_problems(entry: Mapping, name: str) -> Iterator[str]:
+    """Yield what a dataset lacks of the configs, splits, files and columns that its entry names.
+
+    No more is read of the hub than where the columns are. Values, and so `only`, are not looked at."""
+    keys = _keys(entry)
+    for part in entry.get("languages", {"": {}}).values():
+        there = {**entry, **part, "languages": None}
+        try:
+            stream = _loaded(there, name, entry["id"], revision=entry["revision"], streaming=True)
+            features = stream.features or datasets.Dataset.from_list(list(stream.take(FEW))).features
+            table = datasets.Dataset.from_dict({column: [] for column in features}, features)
+            if entry["holds"] == "pairs":
+                _layout_there(table, there, name, keys)
+            else:
+                _check(table, {**there, "columns": {**keys, **entry["columns"]}}, name)
+        except PolyrewardError as error:
+            if is_outage(error):
+                raise
+            yield str(error)
+
+
 def _pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
     pairs = _parallel_pairs(entry, name, folder) if "languages" in entry else _read_pairs(entry, name, folder)
     return [
@@ -76,31 +98,7 @@ def _read_pairs(entry: Mapping, name: str, folder: Path, keys: Mapping | None = 
     What makes no pair is left out and counted.
     """
     table = _table(entry, name, folder)
-    if "layout" in entry:
-        given = {column: column for column in table.column_names}
-        try:
-            layout = find_layout(given, entry["layout"])
-        except PolyrewardError as error:
-            raise PolyrewardError(
-                f"{_where(entry)}: {error}; correct `layout` of {name} in {CATALOG}"
-            ) from None
-    else:
-        given = entry["columns"]
-        layout = _declared(entry)
-    columns = _columns_there(table, {**(keys or {}), **given})
-    if (
-        "prompt" in columns
-        and columns["prompt"] not in table.column_names
-        and _hold_conversations(table, columns)
-    ):
-        del columns["prompt"]  # the answers bring it
-    # A layout's own reader checks its columns.
-    _check(table, {**entry, "columns": {} if "layout" in entry else columns}, name)
-    if layout.name == "pairs" and "prompt" not in columns and not _hold_conversations(table, columns):
-        raise PolyrewardError(
-            f"{_where(entry)}: no column for `prompt`, and the answers are no conversations that hold it; it"
-            f" has {', '.join(table.column_names)}: add it to `columns` of {name} in {CATALOG}"
-        )
+    layout, columns = _layout_there(table, entry, name, keys or {})
     records = _records(table, columns, entry.get("only", {}))
     if keys:
         records = [{**record, "id": _key(record)} for record in records]
@@ -128,6 +126,38 @@ def _read_pairs(entry: Mapping, name: str, folder: Path, keys: Mapping | None = 
             f" {CATALOG}"
         )
     return pairs
+
+
+def _layout_there(
+    table: datasets.Dataset, entry: Mapping, name: str, keys: Mapping
+) -> tuple[Layout, dict[str, str]]:
+    """Return the layout of a table of pairs and its columns {ours: the dataset's}; raise what is missing."""
+    if "layout" in entry:
+        given = {column: column for column in table.column_names}
+        try:
+            layout = find_layout(given, entry["layout"])
+        except PolyrewardError as error:
+            raise PolyrewardError(
+                f"{_where(entry)}: {error}; correct `layout` of {name} in {CATALOG}"
+            ) from None
+    else:
+        given = entry["columns"]
+        layout = _declared(entry)
+    columns = _columns_there(table, {**keys, **given})
+    if (
+        "prompt" in columns
+        and columns["prompt"] not in table.column_names
+        and _hold_conversations(table, columns)
+    ):
+        del columns["prompt"]  # the answers bring it
+    # A layout's own reader checks its columns.
+    _check(table, {**entry, "columns": {} if "layout" in entry else columns}, name)
+    if layout.name == "pairs" and "prompt" not in columns and not _hold_conversations(table, columns):
+        raise PolyrewardError(
+            f"{_where(entry)}: no column for `prompt`, and the answers are no conversations that hold it; it"
+            f" has {', '.join(table.column_names)}: add it to `columns` of {name} in {CATALOG}"
+        )
+    return layout, columns
 
 
 def _declared(entry: Mapping) -> Layout:
@@ -162,7 +192,7 @@ def _rated(ratings: Mapping | None, rows: Sequence[dict]) -> list[dict]:
 
 def _parallel_pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
     """Return the first language's pairs that are in all languages, with the other texts as `translations`."""
-    keys = _alternatives({f"key {number}": column for number, column in enumerate(entry["key"])}, entry)
+    keys = _keys(entry)
     found = {}
     for language, part in entry["languages"].items():
         there = {**entry, **part, "languages": None}
@@ -188,9 +218,10 @@ def _parallel_pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
     ]
 
 
-def _alternatives(keys: Mapping[str, str], entry: Mapping) -> dict[str, str | list[str]]:
-    """Return key columns under each of our names that the entry gives them, such as `subset`."""
-    return {ours: entry["columns"].get(column, column) for ours, column in keys.items()}
+def _keys(entry: Mapping) -> dict[str, str | list[str]]:
+    """Return {our name: key column}; a column that the entry names otherwise, such as `subset`, as there."""
+    named = (entry.get("columns", {}).get(column, column) for column in entry.get("key", []))
+    return {f"key {number}": column for number, column in enumerate(named)}
 
 
 def _key(record: Mapping) -> str:
@@ -264,7 +295,7 @@ def _questions(entry: Mapping, name: str, folder: Path) -> list[dict]:
 
 def _by_language(entry: Mapping, name: str, folder: Path) -> dict[str, dict[str, dict]]:
     """Return {language: {key: record}} without keys that any language repeats."""
-    columns = {**{f"key {number}": column for number, column in enumerate(entry["key"])}, **entry["columns"]}
+    columns = {**_keys(entry), **entry["columns"]}
     found = {}
     for language, part in entry["languages"].items():
         there = {**entry, **part, "columns": columns}
@@ -294,24 +325,27 @@ def _without_repeated(found: Mapping[str, list[tuple[str, dict]]], name: str) ->
 
 
 def _table(entry: Mapping, name: str, folder: Path) -> datasets.Dataset:
-    where = _where(entry)
+    table = _loaded(entry, name, str(folder))
+    if not len(table):
+        raise PolyrewardError(f"{_where(entry)}: holds no row; correct `split` of {name} in {CATALOG}")
+    return table
+
+
+def _loaded(entry: Mapping, name: str, place: str, **how) -> datasets.Dataset | datasets.IterableDataset:
     try:
-        table = datasets.load_dataset(
-            str(folder), entry["config"], split=entry["split"], data_files=entry.get("files")
+        return datasets.load_dataset(
+            place, entry["config"], split=entry["split"], data_files=entry.get("files"), **how
         )
     except (ValueError, OSError, DatasetGenerationError, DatasetNotFoundError) as error:
         raise PolyrewardError(
-            f"{where}: does not load ({error}); correct `config`, `split` or `files` of {name} in {CATALOG}"
+            f"{_where(entry)}: does not load ({error}); correct `config`, `split` or `files` of {name} in"
+            f" {CATALOG}"
         ) from error
-    return table
 
 
 def _check(table: datasets.Dataset, entry: Mapping, name: str) -> None:
     """Raise PolyrewardError unless a table has what its entry says; entry: columns {ours: the dataset's}."""
-    where = _where(entry)
-    raise_all(_column_problems(table, entry["columns"], entry.get("only") or {}, name), where)
-    if not len(table):
-        raise PolyrewardError(f"{where}: holds no row; correct `split` of {name} in {CATALOG}")
+    raise_all(_column_problems(table, entry["columns"], entry.get("only") or {}, name), _where(entry))
 
 
 def _where(entry: Mapping) -> str:
@@ -353,7 +387,7 @@ def _column_problems(
                 f" {' or '.join(ALLOWED[ours])}: {fix}"
             )
     for column, values in only.items():
-        if column in table.column_names and not set(values) & set(table.unique(column)):
+        if len(table) and column in table.column_names and not set(values) & set(table.unique(column)):
             held = ", ".join(sorted(map(str, table.unique(column)))[:9])
             sought = ", ".join(map(str, values))
             yield f"column {column} holds none of {sought}, but {held}: correct `only` of {name} in {CATALOG}"
