@@ -36,7 +36,8 @@ def text(document):
 
 
 def test_the_readme_is_short():
-    assert len(text("README.md").split()) <= 750
+    by_hand = re.sub(r"<!-- table .*?<!-- end -->|<!--.*?-->", " ", text("README.md"), flags=re.DOTALL)
+    assert len(by_hand.split()) <= 700
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)

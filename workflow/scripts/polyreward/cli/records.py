@@ -31,7 +31,8 @@ def verify(
     """Check that all files in RESULTS are as they were made. The exit status is 1 if one is not.
 
     Tables and figures are compared with RESULTS/SHA256SUMS; scores, hidden states and models with their own
-    checksums. ARTIFACTS are files in RESULTS; only these are checked. Run it in the project's folder."""
+    checksums. ARTIFACTS are files in RESULTS: of tables and figures, only these are checked. Run it in the
+    project's folder."""
     from polyreward.artifacts.sums import artifact_files
     from polyreward.ops.verify import artifact_sums, check_rebuild, check_sums, scale_of
 

@@ -30,7 +30,7 @@ class Easy(Section):
 
     dataset: str = Field(
         description=(
-            "A name in workflow/catalog/datasets.yaml; of templates, the right answer against the right one"
+            "A name in workflow/catalog/datasets.yaml. With templates, the wrong answer is the right answer"
             " to another request."
         )
     )
@@ -104,8 +104,8 @@ class ThinkAsLocals(Section):
         default={},
         description=(
             "{source: share of GRPO's pairs that are not easy}; sources are `datasets`, and `own` for the"
-            " held-out topics. What a source lacks, and what no share claims, is filled at random from all."
-            " {} for all at random."
+            " held-out topics. If a source has too few pairs, or the shares sum to less than 1, the rest is"
+            " drawn at random from all sources. {} for all at random."
         ),
     )
     cultures: Names | None = Field(
@@ -122,8 +122,8 @@ class ThinkAsLocals(Section):
     criteria_quote: CountFromZero = Field(
         default=24,
         description=(
-            "Characters of the right answer's end that the last criterion of the warm-up's replies names,"
-            " with its label behind them; GRPO asks every reply to name an answer so; 0 for none."
+            "The last criterion of a warm-up reply quotes so many final characters of the right answer, and"
+            " then its label. In GRPO every reply must quote an answer like this. 0 for none."
         ),
     )
     warmup: Warmup | None = Field(description="Supervised training before GRPO; null for none (paper: none).")

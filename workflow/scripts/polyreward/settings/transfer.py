@@ -300,8 +300,8 @@ class Alignment(Section):
     trainings: Count = Field(
         default=1,
         description=(
-            "Trainings by DPO on each set of pairs, with other seeds; they take turns in the runs, and divide"
-            " their number (paper: 5)."
+            "Trainings by DPO on each set of pairs, with other seeds. Runs use them in turn, so `runs` must"
+            " be a multiple of this (paper: 5)."
         ),
     )
     judge: str | None = Field(
