@@ -1,6 +1,8 @@
 """The checks of a device: here on the CPU, in miniature."""
 
+import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,7 +23,22 @@ def test_all_checks_pass_on_a_cpu_and_the_plan_can_read_the_throughputs(monkeypa
         name: "left out" if "Flash" in name else "passed" for name in CHECKS
     }
     speeds = read_speeds(tmp_path / "throughputs.json")
-    assert set(speeds) == set(DATA_SHEETS["small"]) and min(speeds.values()) > 0
+    assert set(speeds) == {*DATA_SHEETS["small"], "sft", "dpo", "grpo"} and min(speeds.values()) > 0
+
+
+def test_the_peak_of_each_check_on_a_card_is_written_and_no_speed(monkeypatch, tmp_path):
+    peaks = iter([3 * 2**30, 2**29])
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", lambda: None)
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda: next(peaks))
+    monkeypatch.setattr(
+        gpu_check, "Bench", lambda size, folder: SimpleNamespace(throughputs={}, layer_step_ms=None)
+    )
+    monkeypatch.setattr(gpu_check, "CHECKS", {"first": lambda bench: "fine", "second": lambda bench: None})
+    check_device("cuda", tmp_path / "throughputs.json")
+    written = json.loads((tmp_path / "throughputs.json").read_text(encoding="utf-8"))
+    assert written == {"peak_gib": {"first": 3.0, "second": 0.5}}
+    assert read_speeds(tmp_path / "throughputs.json") == {}
 
 
 @pytest.mark.parametrize(("built", "words"), [(None, "built without CUDA"), ("13.0", "built for CUDA 13.0")])

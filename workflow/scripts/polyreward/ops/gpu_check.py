@@ -105,7 +105,7 @@ class Bench:
             *(size.layers, size.width, config["intermediate_size"], size.heads, size.heads),
             *(size.width // size.heads, size.vocabulary),
         )
-        self.throughputs: dict[str, float] = {}  # tokens/s
+        self.throughputs: dict[str, float] = {}  # tokens/s, by kind of work
         self.layer_step_ms: float | None = None  # of a layer, to write one more token
         self.fp32: np.ndarray | None = None  # rewards (pairs, 2)
 
@@ -174,14 +174,15 @@ class Bench:
         """Train a policy in bfloat16, with Liger where it is, and compare its peak with the plan's."""
         liger = torch.cuda.is_available() and find_spec("liger_kernel") is not None
         folders = (self.folder / "checkpoints", self.folder / name)
-        if torch.cuda.is_available():
-            torch.cuda.reset_peak_memory_stats()
         seconds = _seconds(
             lambda: train(
                 self.base, rows, settings, SEED, *folders, label=name, precision="bfloat16", liger=liger
             )
         )
-        words = f"{STEPS} steps in {seconds:.0f} s, {'with' if liger else 'without'} Liger"
+        # With loading, so that it is the least that a training reaches
+        speed = self.throughputs[name] = STEPS * at_once * self.size.longest / seconds
+        liger_or_not = "with" if liger else "without"
+        words = f"{STEPS} steps in {seconds:.0f} s, {speed:,.0f} tokens/s, {liger_or_not} Liger"
         if not torch.cuda.is_available():
             return words
         peak, parameters = torch.cuda.max_memory_allocated(), self.shape.parameters
@@ -357,8 +358,8 @@ def check_device(device: str, out: Path) -> pd.DataFrame:
 
     Args:
         device: "cuda", or "cpu" for the same in miniature.
-        out: the file of throughputs to write: tokens/s of a model of a billion parameters in training and
-            scoring, and ms of a layer to write one more token.
+        out: the file of throughputs to write: tokens/s of a model of a billion parameters in each kind of
+            work, ms of a layer to write one more token, and `peak_gib`, what each check took of the GPU.
 
     Raises:
         PolyrewardError: there is no such device, or a check fails.
@@ -370,11 +371,13 @@ def check_device(device: str, out: Path) -> pd.DataFrame:
             " gpu-check --device cpu` shows what it does, on the CPU and in miniature"
         )
     transformers_logging.disable_progress_bar()
-    rows = []
+    rows, peaks = [], {}
     # Trainers print each step; progress goes to standard error and stays.
     with tempfile.TemporaryDirectory(prefix="polyreward-") as folder, redirect_stdout(io.StringIO()):
         bench = Bench(SIZES[device], Path(folder))
         for name, check in CHECKS.items():
+            if device == "cuda":
+                torch.cuda.reset_peak_memory_stats()
             try:
                 measured = check(bench)
             except Exception as error:  # whatever a driver or a kernel raises: finding it is the purpose
@@ -382,6 +385,8 @@ def check_device(device: str, out: Path) -> pd.DataFrame:
             else:
                 result = LEFT_OUT if measured is None else PASSED
                 rows.append((name, result, measured or "not installed, or not for this device"))
+            if device == "cuda":
+                peaks[name] = round(gib(torch.cuda.max_memory_allocated()), 2)
     checks = pd.DataFrame(rows, columns=["check", "result", "measured"])
     print(as_markdown(checks))
     # A model of ten billion parameters is taken to be ten times slower.
@@ -390,8 +395,8 @@ def check_device(device: str, out: Path) -> pd.DataFrame:
     speeds = {kind: float(f"{speed * billions:.4g}") for kind, speed in bench.throughputs.items()}
     if bench.layer_step_ms:
         speeds["layer_step_ms"] = float(f"{bench.layer_step_ms:.4g}")
-    write_text(json.dumps(speeds, indent=1) + "\n", out)
-    print(f"\n{out}: throughputs, which `polyreward plan --throughputs` reads")
+    write_text(json.dumps(speeds | {"peak_gib": peaks}, indent=1) + "\n", out)
+    print(f"\n{out}: throughputs and peaks of memory, which `polyreward plan --throughputs` reads")
     failed = checks[checks["result"] == FAILED]
     raise_all((f"{row.check}: {row.measured}" for row in failed.itertuples()), "do not trust this device")
     return checks

@@ -121,7 +121,8 @@ def plan_text(
 def read_speeds(path: Path) -> dict[str, float]:
     """Return a card's speeds as gpu-check writes them: see hours.DATA_SHEETS."""
     try:
-        return {kind: float(speed) for kind, speed in json.loads(path.read_text(encoding="utf-8")).items()}
+        measured = json.loads(path.read_text(encoding="utf-8"))
+        return {kind: float(value) for kind, value in measured.items() if kind != "peak_gib"}
     except (ValueError, TypeError, AttributeError) as error:
         raise PolyrewardError(f"{path}: not what `polyreward gpu-check` writes; run it again") from error
 
