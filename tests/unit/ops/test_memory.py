@@ -9,7 +9,9 @@ from peft import get_peft_model
 from tiny_models import ROOT
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
-from transformers import LlamaConfig, LlamaForSequenceClassification
+from transformers import LlamaConfig, LlamaForCausalLM, LlamaForSequenceClassification
+from trl.kernels import chunked_logprob
+from trl.trainer.utils import add_fused_lm_head
 
 from polyreward.config.scale import read_scale
 from polyreward.core.yaml_files import read_yaml
@@ -47,8 +49,8 @@ class Peak(TorchDispatchMode):
         self.now -= self.alive.pop(key)
 
 
-def small_model(shape: Shape):
-    return LlamaForSequenceClassification(
+def small_model(shape: Shape, kind=LlamaForSequenceClassification):
+    return kind(
         LlamaConfig(
             vocab_size=shape.vocabulary,
             hidden_size=shape.width,
@@ -58,6 +60,7 @@ def small_model(shape: Shape):
             num_key_value_heads=shape.kv_heads,
             pad_token_id=0,
             num_labels=1,
+            tie_word_embeddings=True,
         )
     )
 
@@ -69,12 +72,24 @@ def batch(rows, length):
     return {"input_ids": ids, "attention_mask": mask, "use_cache": False}
 
 
-def trained_peak(shape, settings, rows, half) -> int:
+def reward_loss(model, inputs):
+    return model(**inputs).logits.float().sum()
+
+
+def policy_loss(model, inputs):
+    """Return the loss of TRL's trainers of policies, which multiply by the vocabulary in parts."""
+    return -model(**inputs, labels=inputs["input_ids"], fused_lm_head=True).log_probs.sum()
+
+
+def trained_peak(shape, settings, rows, half, policy=False) -> int:
     """Return the bytes of an update and of the step after it."""
     with Peak() as peak:
-        model = small_model(shape).train()
+        model = small_model(shape, LlamaForCausalLM if policy else LlamaForSequenceClassification).train()
+        if policy:
+            add_fused_lm_head(model)
         if settings.lora:
-            model = get_peft_model(model, lora_config(settings.lora, model, "SEQ_CLS", ["score"]))
+            whole = ("CAUSAL_LM",) if policy else ("SEQ_CLS", ["score"])
+            model = get_peft_model(model, lora_config(settings.lora, model, *whole))
         if settings.gradient_checkpointing:
             model.enable_input_require_grads()  # as TRL does
             model.gradient_checkpointing_enable({"use_reentrant": False})
@@ -82,7 +97,7 @@ def trained_peak(shape, settings, rows, half) -> int:
         peak.most = peak.now
         for _ in range(2):
             with torch.autocast("cpu", torch.bfloat16, enabled=half):
-                found = model(**batch(rows, settings.max_length)).logits.float().sum()
+                found = (policy_loss if policy else reward_loss)(model, batch(rows, settings.max_length))
             found.backward()
             optimizer.step()
     return peak.most
@@ -102,10 +117,34 @@ SIZES = [
 @pytest.mark.parametrize("adapters", [None, 3], ids=["full", "adapters"])
 def test_a_training_takes_what_was_measured(shape, rows, length, half, checkpointing, adapters):
     lora = Lora(rank=8, alpha=16, top_layers=adapters) if adapters else None
-    settings = PolicyTraining(
-        learning_rate=1e-3, max_length=length, lora=lora, gradient_checkpointing=checkpointing
+    settings = PAPER.reward_model.model_copy(
+        update={
+            "max_length": length,
+            "lora": lora,
+            "gradient_checkpointing": checkpointing,
+            "optimizer": "adamw_torch",
+        }
     )
     measured = trained_peak(shape, settings, rows, half)
+    held, added = training_bytes(shape, shape.parameters, settings, rows, half)
+    assert held - CONTEXT + added / FRAGMENTS == pytest.approx(measured, rel=WITHIN)
+
+
+WORDS = [(Shape(4, 256, 1024, 8, 4, 32, 512), 4, 64), (Shape(3, 192, 512, 6, 2, 32, 32768), 2, 256)]
+
+
+@pytest.mark.parametrize(("shape", "rows", "length"), WORDS, ids=lambda one: getattr(one, "vocabulary", one))
+@pytest.mark.parametrize("half", [True, False], ids=["bfloat16", "float32"])
+@pytest.mark.parametrize("adapters", [None, 3], ids=["full", "adapters"])
+def test_a_policy_s_training_meets_its_vocabulary_in_what_was_measured(
+    shape, rows, length, half, adapters, monkeypatch
+):
+    """Triton's kernels and cuBLAS work in place, where torch on a CPU makes copies: stand-ins make none."""
+    for name in ("_forward_tile", "_backward_tile", *(["_addmm_fp32"] if half else [])):
+        monkeypatch.setattr(chunked_logprob, name, lambda *given, **options: None)
+    lora = Lora(rank=8, alpha=16, top_layers=adapters) if adapters else None
+    settings = PolicyTraining(learning_rate=1e-3, max_length=length, lora=lora, gradient_checkpointing=True)
+    measured = trained_peak(shape, settings, rows, half, policy=True)
     held, added = training_bytes(shape, shape.parameters, settings, rows, half)
     assert held - CONTEXT + added / FRAGMENTS == pytest.approx(measured, rel=WITHIN)
 
@@ -119,6 +158,15 @@ def test_scoring_takes_what_was_measured(shape, rows, length, dtype, size):
         model(**batch(rows, length))
     held, added = scoring_bytes(shape, shape.parameters, rows * length, size, cached=False)
     assert held - CONTEXT + added / FRAGMENTS == pytest.approx(peak.most, rel=WITHIN)
+
+
+@pytest.mark.parametrize(("shape", "rows", "length"), SIZES, ids=lambda one: getattr(one, "width", one))
+def test_keys_and_values_take_what_was_measured(shape, rows, length):
+    with torch.inference_mode():
+        model = small_model(shape).model.to(torch.bfloat16).eval()
+        kept = model(**{**batch(rows, length), "use_cache": True}).past_key_values
+    measured = sum(one.nbytes for layer in kept.layers for one in (layer.keys, layer.values))
+    assert shape.cache(rows * length) == measured
 
 
 @pytest.mark.parametrize("name", sorted(name for name, one in MODELS.items() if "shape" in one))
@@ -184,7 +232,7 @@ def test_vllm_fits_next_to_grpo_or_is_refused(base, share, parallel, sleep, prob
         "vllm_gpu_share": share,
         "vllm_tensor_parallel": parallel,
         "vllm_sleep": sleep,
-        "batch_size": 2,
+        "batch_size": 1,
     }
     settings = PAPER.think_as_locals.grpo.model_copy(update=changes)
     lines = too_large([("locals_grpo", {}, job("grpo", base, settings, 4, 4))], 80)

@@ -94,6 +94,12 @@ def test_tokens_are_counted_where_a_scale_s_data_and_tokenizer_are_there(tmp_pat
     write_jsonl([{"prompt": "one", "chosen": "a", "rejected": "a"}] * 3, rows)
     tokens = AutoTokenizer.from_pretrained(bases["tiny-llama"])("one\na")["input_ids"]
     assert estimate.length("llama-3.2-3b-instruct", "ko") == len(tokens) != guess
+    assert estimate.length("llama-3.2-3b-instruct", "ko", "rewardbench") == guess  # of another set
+    longer = {"prompt": "one two three", "chosen": "a", "rejected": "a"}
+    rows = tmp_path / paper.paths.translated("rewardbench", "es")
+    rows.parent.mkdir(parents=True)
+    write_jsonl([longer] * 3, rows)
+    assert estimate.length("llama-3.2-3b-instruct", "es", "rewardbench") > len(tokens)
 
 
 def test_a_job_that_a_cluster_would_end_is_named(paper):

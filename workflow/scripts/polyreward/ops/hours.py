@@ -59,7 +59,7 @@ class Estimate:
     def __init__(self, scale: Scale, root: Path, speeds: Mapping[str, float]):
         """Take the scale, the project's folder, and a card's speeds as card_speeds returns them."""
         self.scale, self.settings, self.root, self.speeds = scale, scale.settings, root, speeds
-        self.lengths: dict[tuple[str, str], float] = {}
+        self.lengths: dict[tuple[str, str, str], float] = {}
 
     def seconds(self, rule: str, wildcards, job: ModelJob | None) -> float:
         """Return how long a job takes; 0 for one without a model, which a card does not wait for."""
@@ -90,15 +90,15 @@ class Estimate:
         share = 1.0 if again else shape.adapted(lora) / shape.layers
         return ADAPTERS * (2 + again + 2 * share) / 6
 
-    def length(self, base: str, language: str) -> float:
-        """Return the tokens of a conversation, by the tokenizer on the train set where both are there."""
-        key = base, language
+    def length(self, base: str, language: str, rowset: str = "train") -> float:
+        """Return the tokens of a set's conversation, by the tokenizer on its rows where both are there."""
+        key = base, language, rowset
         if key not in self.lengths:
             known = base in self.scale.known.models
             folder = self.root / self.scale.base_folder(base) if known else self.root
             tokenizer, rows = (
                 folder / "tokenizer.json",
-                self.root / self.scale.paths.translated("train", language),
+                self.root / self.scale.paths.translated(rowset, language),
             )
             found = known and tokenizer.is_file() and rows.is_file()
             guess = CONVERSATION * LONGER.get(language, LONGER_ELSE)
@@ -131,7 +131,7 @@ class Estimate:
         return min(whole, self.settings.alignment.max_instructions or whole)
 
     def _scored(self, base: str, benchmark: str, languages, models: float = 1) -> "Work":
-        length = sum(self.length(base, language) for language in languages)
+        length = sum(self.length(base, language, benchmark) for language in languages)
         return Work(reads=2 * models * self.rows(benchmark) * length)
 
     def _translated(self, texts: float, length: float) -> "Work":

@@ -6,6 +6,7 @@ with measured peaks."""
 from dataclasses import dataclass
 
 from polyreward.settings.base import GrpoTraining, Lora, Section
+from polyreward.settings.transfer import RewardModelTraining
 
 CONTEXT = 1e9  # bytes of CUDA's libraries and kernels
 FRAGMENTS = 1.1  # PyTorch's allocator holds so many times the bytes of activations
@@ -15,6 +16,8 @@ FLOAT32 = 1.6  # factor where nothing is cast to bfloat16
 CHECKPOINT = 4  # bytes of a number with checkpointing, which keeps only a layer's input
 # What one layer holds at once of a token, as above: in its backward pass, and in a pass that learns nothing
 BACKWARD, READING = (5, 3), (12, 6)
+# Tokens and words of a part of the vocabulary's logits, as TRL multiplies them (trl.kernels.chunked_logprob)
+TILE = (4096, 32768)
 EAGER = 8  # bytes of eager attention, per pair of tokens of a row and per head
 
 
@@ -103,7 +106,11 @@ def training_bytes(
     else:
         states += (8 + moments) * parameters
     tokens = rows * (settings.max_length + (settings.max_new_tokens if grpo else 0))
-    step = tokens * _kept(shape, settings, half)
+    kept, work = _kept(shape, settings, half)
+    vocabulary = 0.0
+    if not isinstance(settings, RewardModelTraining):
+        vocabulary = _vocabulary(shape, tokens, lora is None, half, shards)
+    step = tokens * kept + max(tokens * work, vocabulary)
     if half and not (grpo and lora):  # autocast's copies of weights are kept until the backward pass
         step += 2 * shape.layer * (1 if settings.gradient_checkpointing else shape.adapted(lora))
     if grpo and not settings.vllm:  # all replies of an update are written at once, before it
@@ -111,14 +118,27 @@ def training_bytes(
     return CONTEXT + states / shards, FRAGMENTS * step
 
 
-def _kept(shape: Shape, settings: Section, half: bool) -> float:
-    """Return the bytes that a token's activations take at the start of the backward pass."""
+def _vocabulary(shape: Shape, tokens: float, whole: bool, half: bool, shards: int) -> float:
+    """Return the bytes in which a policy's loss meets the vocabulary, a part at a time.
+
+    whole: the output embedding is trained, and its gradient is of all words. Where weights are spread over
+    cards, each gathers it."""
+    size, embedding = (2 if half else 4), 4 * shape.vocabulary * shape.width
+    part = size * TILE[1] * min(tokens, TILE[0])
+    if half:  # the part's own words are cast
+        part += size * min(TILE[1], shape.vocabulary) * shape.width
+    return part + embedding * (whole + (shards > 1))
+
+
+def _kept(shape: Shape, settings: Section, half: bool) -> tuple[float, float]:
+    """Return the bytes that a token's activations take until the backward pass, and that a layer's pass
+    takes."""
     times = 1 if half else FLOAT32
     a_layer = times * (WIDE * shape.width + MLP * shape.mlp)
     in_backward = times * (BACKWARD[0] * shape.width + BACKWARD[1] * shape.mlp)
     if settings.gradient_checkpointing:
-        return shape.layers * CHECKPOINT * shape.width + a_layer + in_backward
-    return shape.adapted(settings.lora) * a_layer + in_backward
+        return shape.layers * CHECKPOINT * shape.width, a_layer + in_backward
+    return shape.adapted(settings.lora) * a_layer, in_backward
 
 
 def gib(count: float) -> float:
