@@ -13,9 +13,9 @@ from trl import GRPOTrainer
 
 from polyreward.scoring.criteria_layout import written
 from polyreward.settings.think_as_locals import Grpo
-from polyreward.settings.transfer import RewardModelTraining
+from polyreward.settings.transfer import Dpo, RewardModelTraining
 from polyreward.think_as_locals.grpo import train_grpo
-from polyreward.training import finish
+from polyreward.training import common, finish, grpo, policies
 from polyreward.training import reward_model as training
 
 ROOT = Path(__file__).parents[2]
@@ -51,13 +51,13 @@ def train_spread_until_one_is_killed(settings: RewardModelTraining, **arguments)
     train_spread(settings=settings, **arguments)
 
 
-def train_spread(settings: RewardModelTraining, **arguments) -> None:
-    """Train with accelerate in the belief that it has accelerators: it spreads no model over CPUs else (FSDP,
-    ZeRO-3)."""
+def _spread() -> None:
+    """Let accelerate believe that it has accelerators: it spreads no model over CPUs else (FSDP, ZeRO-3)."""
     PartialState._prepare_backend = lambda self, *args, **kwargs: ("gloo", DistributedType.MULTI_GPU)
     os.environ["ACCELERATE_TORCH_DEVICE"] = "cpu"
-    asked = training.trainer_arguments
-    training.trainer_arguments = lambda *args: {**asked(*args), "use_cpu": False}
+    asked = common.trainer_arguments
+    for module in (training, policies, grpo):
+        module.trainer_arguments = lambda *args: {**asked(*args), "use_cpu": False}
     gathered = finish.merged_model
 
     def of_spread_ones(trainer, new_model):
@@ -65,7 +65,24 @@ def train_spread(settings: RewardModelTraining, **arguments) -> None:
         return gathered(trainer, new_model)
 
     finish.merged_model = of_spread_ones
+
+
+def train_spread(settings: RewardModelTraining, **arguments) -> None:
+    """Train a reward model of which each process holds a part."""
+    _spread()
     training.train_reward_model(settings=settings, **arguments)
+
+
+def train_dpo_spread(settings: Dpo, **arguments) -> None:
+    """Train a policy by DPO, of which, as of its reference model, each process holds a part."""
+    _spread()
+    policies.train_dpo(settings=settings, **arguments)
+
+
+def train_spread_on_written_replies(settings: Grpo, **arguments) -> None:
+    """Train by GRPO a judge of which, as of its reference model, each process holds a part."""
+    _spread()
+    train_on_written_replies(settings=settings, **arguments)
 
 
 def train_on_written_replies(settings: Grpo, **arguments) -> None:

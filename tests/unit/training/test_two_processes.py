@@ -2,6 +2,7 @@
 leaves."""
 
 import json
+import os
 
 import pytest
 import several_processes
@@ -29,8 +30,8 @@ ADAPTERS = Lora(rank=2, alpha=4, top_layers=1)
 VLLM = {"vllm_gpu_share": 0.3, "vllm_tensor_parallel": 1, "vllm_sleep": True}
 LORA = {"learning_rate": 1e-3, "epochs": 2}
 # By SGD weights move with their gradients. Adam moves one whose gradient is nearly nothing by what rounding
-# made of it: SFT, which has Adam, gets a rate at which that is below ROUNDING.
-SFT_RATE = 2e-4
+# made of it: where it trains all weights, its rate is one at which that is below ROUNDING.
+ADAM_RATE = 2e-4
 SFT = PolicyTraining(
     epochs=2, learning_rate=0.1, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=2, gradient_accumulation=1,
     max_length=128, gradient_checkpointing=False, save_every=1, lora=None,
@@ -42,7 +43,7 @@ PAIRS = [{key: row[key] for key in ("id", "prompt", "chosen", "rejected")} for r
 @pytest.fixture(autouse=True)
 def found_by_name(monkeypatch):
     """Let launched processes import the modules next to this file."""
-    monkeypatch.setenv("PYTHONPATH", str(several_processes.ROOT / "tests/unit"))
+    monkeypatch.setenv("PYTHONPATH", str(several_processes.ROOT / "tests/unit"), prepend=os.pathsep)
 
 
 def reward_model(base, folder, launch, function=train_reward_model, rows=ROWS, **changes):
@@ -186,7 +187,7 @@ def test_policies_in_two_processes_are_what_one_trains(bases, tmp_path, lora):
         ("dpo", train_dpo, DPO, {"policy_folder": tmp_path / "sft-one", "pairs": PAIRS}),
     ):
         for where, launch, batch in (("one", None, 2), ("two", LAUNCH, 1)):
-            rate = SFT_RATE if name == "sft" and lora is None else setting.learning_rate
+            rate = ADAM_RATE if name == "sft" and lora is None else setting.learning_rate
             changed = setting.model_copy(update={"batch_size": batch, "lora": lora, "learning_rate": rate})
             folders = {"checkpoints": tmp_path / "checkpoints", "out_folder": tmp_path / f"{name}-{where}"}
             train(function, launch, name, settings=changed, **given, seed=1, **folders)
@@ -196,14 +197,30 @@ def test_policies_in_two_processes_are_what_one_trains(bases, tmp_path, lora):
         assert difference < ROUNDING < 1e-4 < change
 
 
-def grpo(base, folder, launch, function=train_grpo, batch=8):
+def test_a_policy_that_is_spread_with_its_reference_is_what_one_process_trains_by_dpo(bases, tmp_path):
+    """As scale paper has it: whole, with checkpointed gradients."""
+    launch, base = several_processes.launch_config("fsdp"), bases["tiny-llama"]
+    for where, function, of, batch in (
+        ("one", train_dpo, None, 2),
+        ("two", several_processes.train_dpo_spread, launch, 1),
+    ):
+        changed = DPO.model_copy(update={"batch_size": batch, "gradient_checkpointing": True})
+        folders = {"checkpoints": tmp_path / "checkpoints", "out_folder": tmp_path / where}
+        train(function, of, "dpo", settings=changed, policy_folder=base, pairs=PAIRS, seed=1, **folders)
+    difference = largest_difference(tmp_path / "one", tmp_path / "two")
+    change = largest_change(tmp_path / "one", base)
+    print(f"weights differ by up to {difference:.2g}; training moved them by up to {change:.2g}")
+    assert difference < ROUNDING < 1e-4 < change
+
+
+def grpo(base, folder, launch, function=train_grpo, batch=8, lora=ADAPTERS, checkpointing=False):
     """Train by GRPO in one process or several, replies to four questions in each update; returns the judge's
     folder."""
     setting = Grpo(
-        steps=4, generations=2, iterations=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=batch,
+        steps=4, generations=2, iterations=2, learning_rate=1e-2 if lora else ADAM_RATE, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=batch,
         gradient_accumulation=1, max_length=200, max_new_tokens=32, temperature=1.0,
         scale_rewards="group", beta=0.04, epsilon=0.2,
-        gradient_checkpointing=False, save_every=2, vllm=False, lora=ADAPTERS, pairs=4, **VLLM,
+        gradient_checkpointing=checkpointing, save_every=2, vllm=False, lora=lora, pairs=4, **VLLM,
     )  # fmt: skip
     asked = [f"Which is right? {text}" + " More." * n for n in range(4) for text in ("Tea", "Rice")]
     questions = [{"request": request, "right": "A"} for request in asked]
@@ -224,6 +241,21 @@ def test_grpo_on_the_same_replies_is_the_same_in_two_processes(bases, tmp_path, 
     two = grpo(base, tmp_path / "two", LAUNCH, function, batch=4)
     difference, change = largest_difference(one, two), largest_change(one, base)
     print(f"grpo: weights differ by up to {difference:.2g}; training moved them by up to {change:.2g}")
+    assert difference < ROUNDING < 1e-4 < change
+
+
+def test_a_judge_that_is_spread_with_its_reference_is_what_one_process_trains_by_grpo(
+    bases, tmp_path, monkeypatch
+):
+    base, launch = bases["tiny-llama"], several_processes.launch_config("fsdp")
+    monkeypatch.setattr(GRPOTrainer, "_generate_single_turn", GRPOTrainer._generate_single_turn)
+    whole = {"lora": None, "checkpointing": True}
+    one = grpo(base, tmp_path / "one", None, several_processes.train_on_written_replies, batch=8, **whole)
+    two = grpo(
+        base, tmp_path / "two", launch, several_processes.train_spread_on_written_replies, batch=4, **whole
+    )
+    difference, change = largest_difference(one, two), largest_change(one, base)
+    print(f"weights differ by up to {difference:.2g}; training moved them by up to {change:.2g}")
     assert difference < ROUNDING < 1e-4 < change
 
 
