@@ -11,9 +11,14 @@ from pathlib import Path, PurePosixPath
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["MKL_NUM_THREADS"] = "1"
 
+import hypothesis
 import pytest
 from flow import WANTED
 from support import checkout, snakemake
+
+# The same examples in every run, which may take long where cores are shared.
+hypothesis.settings.register_profile("polyreward", deadline=None, database=None, derandomize=True)
+hypothesis.settings.load_profile("polyreward")
 
 
 def pytest_addoption(parser):

@@ -258,7 +258,7 @@ def test_several_seeds_give_means_their_spread_and_a_test_across_seeds():
 numbers = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e9, max_value=1e9)
 
 
-@settings(max_examples=40, deadline=None, database=None)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(numbers, numbers), min_size=2, max_size=6))
 def test_a_scorer_that_reads_answers_alone_is_at_chance_on_twins(answers):
     rows = families(len(answers))

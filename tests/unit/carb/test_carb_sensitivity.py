@@ -257,7 +257,7 @@ def test_a_judge_sees_each_answer_beside_the_first_one():
 
 def test_a_score_of_a_judge_that_is_not_a_number_is_refused():
     item = {"id": "i1", "topic": "t1", "culture": "de", "domain": "values", "prompt": "Q?", "answers": ["a", "b"], "chosen": 0}  # fmt: skip
-    with pytest.raises(PolyrewardError, match="not a number"):
+    with pytest.raises(PolyrewardError, match="are NaN"):
         item_scores(perturbed_scores.AgainstFirst(Pairwise({"a": 1.0, "b": np.nan})), [item], "rm")
 
 

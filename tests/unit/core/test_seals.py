@@ -182,7 +182,7 @@ def test_a_folder_with_pickles_alone_is_refused_with_what_to_do(tmp_path, name):
     (tmp_path / name).write_bytes(b"cos\nsystem\n(S'touch injected'\ntR.")
     with pytest.raises(
         PolyrewardError,
-        match=f"no weights as safetensors, but {name}: pickles may run code .* save_pretrained",
+        match=f"no weights as safetensors, but {name}: reading such pickles may run code.* save_pretrained",
     ):
         intact(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"weights")

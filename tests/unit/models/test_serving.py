@@ -314,7 +314,7 @@ def test_no_more_requests_at_a_time_than_asked_for_and_all_in_order():
 
 def test_a_program_that_is_not_installed_is_named(serve, notes):
     with pytest.raises(
-        PolyrewardError, match="devices.serve.command: the program `no-such-server` is not installed"
+        PolyrewardError, match="devices.serve.command: the program `no-such-server` is not on the PATH"
     ) as caught:
         started(serve_with(["no-such-server", "{model}", "{port}"]))
     assert "set devices.serve to null" in str(caught.value)

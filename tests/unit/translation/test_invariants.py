@@ -38,7 +38,7 @@ fences = st.builds(
 texts = st.lists(prose_lines | fences | st.sampled_from(["\n", "\n\n", " \n"]), max_size=8).map("".join)
 
 
-@hypothesis_settings(max_examples=300, deadline=None)
+@hypothesis_settings(max_examples=300)
 @given(st.lists(texts, max_size=3), st.sampled_from(sorted(ADVERSARIES)), st.sampled_from(UNITS))
 def test_whatever_the_engine_says_all_invariants_hold(sources, adversary, unit):
     targets = translated_texts(sources, "es", each_line(ADVERSARIES[adversary]), unit)
