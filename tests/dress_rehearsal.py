@@ -103,8 +103,10 @@ def processor_seconds() -> float:
 def asking_little(snakemake: list[str], **options) -> list[str]:
     """Return Snakemake's options that let each rule ask for JOB_MB of memory."""
     listed = subprocess.run(
-        [*snakemake, "--list-rules", "--quiet"], capture_output=True, text=True, check=True, **options
+        [*snakemake, "--list-rules", "--quiet"], capture_output=True, text=True, check=False, **options
     )
+    if listed.returncode:
+        sys.exit(listed.stdout + listed.stderr)
     rules = [line.strip() for line in listed.stdout.splitlines() if re.fullmatch(r"\w+", line.strip())]
     return ["--set-resources", *(f"{rule}:mem_mb={JOB_MB}" for rule in rules)]
 

@@ -3,7 +3,7 @@ needs a GPU or a network."""
 
 import pytest
 import yaml
-from support import ROOT
+from support import ROOT, snakemake
 
 from polyreward.config.scale import read_scale
 
@@ -54,3 +54,10 @@ def test_an_overlay_only_makes_its_scale_smaller(scale):
             assert set(value) <= set(before), name
         else:
             assert isinstance(value, bool) == isinstance(before, bool) and value <= before, name
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_scale_takes_its_overlay(scale):
+    files = [*(f"workflow/scales/{name}.yaml" for name in SCALES[scale]), f"tests/rehearsal/{scale}.yaml"]
+    ran = snakemake("--list-rules", "--quiet", "--configfile", *files)
+    assert ran.returncode == 0, ran.stdout
