@@ -58,6 +58,7 @@ def test_an_overlay_only_makes_its_scale_smaller(scale):
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_scale_takes_its_overlay(scale):
-    files = [*(f"workflow/scales/{name}.yaml" for name in SCALES[scale]), f"tests/rehearsal/{scale}.yaml"]
-    ran = snakemake("--list-rules", "--quiet", "--configfile", *files)
+    files = [f"workflow/scales/{name}.yaml" for name in SCALES[scale]]
+    overlay = str(ROOT / f"tests/rehearsal/{scale}.yaml")
+    ran = snakemake("--list-rules", "--quiet", "--configfile", *files, overlay)
     assert ran.returncode == 0, ran.stdout
