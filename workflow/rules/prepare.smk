@@ -65,7 +65,7 @@ rule evaluation_set:
         kinds=lambda wc: SCALE.kinds(wc.benchmark),
         kinds_per_request=SETTINGS.kinds_per_request,
         share=lambda wc: SCALE.share(SCALE.use_of(wc.benchmark)),
-        code=lambda wc: KNOWN.benchmarks[wc.benchmark].get("code", []),
+        code_subsets=lambda wc: KNOWN.benchmarks[wc.benchmark].get("code", []),
         published=lambda wc: KNOWN.datasets[KNOWN.benchmarks[wc.benchmark]["dataset"]]["kind"] == "hub",
         seed=SETTINGS.seed,
     script:

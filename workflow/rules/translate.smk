@@ -28,7 +28,7 @@ rule translated_rows:
         engine=lambda wc: engine_of(SCALE, wc.language).arguments(wc.language),
         source=SETTINGS.source_language,
         first=None,
-        code=lambda wc: KNOWN.benchmarks.get(wc.get("rowset"), {}).get("code", []),
+        code_subsets=lambda wc: KNOWN.benchmarks.get(wc.get("rowset"), {}).get("code", []),
     script:
         "../scripts/translate/translated_rows.py"
 
@@ -50,7 +50,7 @@ use rule translated_rows as engine_sample with:
         engine=lambda wc: Engine(SCALE, wc.engine).arguments(wc.language),
         source=SETTINGS.source_language,
         first=SETTINGS.translation.quality_rows,
-        code=[],
+        code_subsets=[],
 
 
 rule own_benchmark:

@@ -19,7 +19,7 @@ from polyreward.ops.cluster import (
     start_problems,
 )
 from polyreward.ops.resources import cluster_request
-from polyreward.ops.workflow import site_of
+from polyreward.ops.workflow import follow_code, site_of
 
 SITE = {
     "account": None,
@@ -219,3 +219,10 @@ def test_a_site_counts_only_where_jobs_run_by_the_profile(site):
         assert (
             site_of(SimpleNamespace(resource_settings=SimpleNamespace(default_resources=default))) == expected
         )
+
+
+@pytest.mark.parametrize("own", [[], ["hep-cpp"], lambda wildcards: []])
+def test_a_rule_may_not_have_a_param_that_the_hash_of_its_code_replaces(own):
+    rule = SimpleNamespace(name="evaluation_set", script="x.py", params=SimpleNamespace(code=own))
+    with pytest.raises(ValueError, match="rule evaluation_set: its own param `code` would be lost"):
+        follow_code([rule], portable=False)

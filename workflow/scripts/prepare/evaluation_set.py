@@ -94,7 +94,7 @@ def main(snakemake):
         params.seed,
         path,
         params.published,
-        params.code,
+        params.code_subsets,
         lambda drawn: pairs_of_kinds(drawn, params.kinds, stock, params.kinds_per_request, params.seed),
     )
     write_jsonl(rows, snakemake.output.rows)

@@ -79,7 +79,7 @@ def main(snakemake):
     resource = snakemake.input.get("engine") or None
 
     def translate(rest: Rows) -> list[dict]:
-        given = {**params.engine, "code": params.code}
+        given = {**params.engine, "code": params.code_subsets}
         return translated(rest, resource=resource, source=params.source, target=target, **given)
 
     found = with_released(rows, target, translate)

@@ -28,6 +28,8 @@ def follow_code(rules, portable: bool) -> None:
     """
     for rule in rules:
         if rule.script:
+            if not isinstance(getattr(rule.params, "code", ""), str):  # a hash, where it was given before
+                raise ValueError(f"rule {rule.name}: its own param `code` would be lost; rename it")
             code = code_of(_script_of(rule))
             rule.set_params(code=code, **({"portable": True} if portable else {}))
     save_parsed()
