@@ -1,5 +1,5 @@
-"""A sample of the dress rehearsal: from the loopback hub to a reward model in another language, and the
-anchor."""
+"""A sample of the dress rehearsal: from the loopback hub to a reward model in another language, a translation
+of scale paper, and the anchor."""
 
 import json
 
@@ -28,6 +28,15 @@ def test_one_base_is_trained_on_one_dataset_that_a_model_of_the_hub_translated(t
         for line in (folder / "results/gpu/work/3_translated/train/ko.jsonl").open(encoding="utf-8")
     ]
     assert len(rows) == 12
+
+
+@pytest.mark.slow
+def test_a_model_of_scale_paper_translates_passages(tmp_path):
+    sample = "results/paper_vllm/work/3_translated/samples/x-alma/es.jsonl"
+    found = rehearse("paper", tmp_path, 2, [sample])
+    assert found["returncode"] == 0, (tmp_path / "paper.log").read_text(encoding="utf-8")
+    assert found["jobs"]["engine_sample"] == 1
+    assert len((tmp_path / "paper" / sample).read_text(encoding="utf-8").splitlines()) == 4
 
 
 @pytest.mark.slow
