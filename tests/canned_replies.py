@@ -15,7 +15,9 @@ def canned_reply(prompt: str) -> str | None:
     if names := NAMES.search(prompt):
         return names[1 + drawn]
     if "[[" in prompt:
-        letter = "AB"[drawn]
-        return f"Both are plain enough; one is nearer.\n[[{letter}]]"
+        verdict = f"[[{'AB'[drawn]}]]"
+        if "<answer>" in prompt:  # RM-R1's form
+            verdict = f"<answer>{verdict}</answer>"
+        return f"Both are plain enough; one is nearer.\n{verdict}"
     asked = REFERENCE.search(prompt)
     return asked[1] if asked else None

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import yaml
+from canned_replies import canned_reply
 from support import ROOT
 
 from polyreward.core.errors import PolyrewardError
@@ -147,6 +148,13 @@ SOLUTION = "<type>Reasoning</type>\n<solution>4</solution>\n<eval><summary_A>5</
 )
 def test_rm_r1_s_verdict_is_what_stands_between_its_tags(reply, named):
     assert PairQuestion(**QUESTIONS["rm-r1"]).named(reply) == named
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_tests_servers_reply_to_each_question_in_its_form(name):
+    question = PairQuestion(**QUESTIONS[name])
+    asked = "\n".join(message["content"] for message in question.request("Which?", "one", "two"))
+    assert question.named(canned_reply(asked)) in (0, 1)
 
 
 def test_braces_in_texts_stay():
