@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import torch
 from huggingface_hub.errors import LocalEntryNotFoundError
+from support import script
 
 from polyreward.core.errors import LONGEST, PolyrewardError, UnavailableError, first_line
 from polyreward.core.files import write_text
@@ -41,12 +42,12 @@ ROW, STOP = (
 def job(folder, config, name="rm"):
     """Return what a script of Snakemake sees of a job with two score files and a table."""
     files = [str(folder / f"b/{name}/{part}.parquet") for part in ("en", "es")]
-    return SimpleNamespace(config=config, wildcards=[name], output=[*files, str(folder / "replies.csv")])
+    return SimpleNamespace(config=config, output=[*files, str(folder / "replies.csv")])
 
 
 def test_a_job_that_fails_leaves_its_reason_in_all_its_scores(tmp_path):
     found = job(tmp_path, ROW)
-    with scores_or_reason(found):
+    with scores_or_reason(found, "rm"):
         write_scores(THERE, found.output[0], benchmark="b", scorer="rm", language="en")
         raise UnavailableError("rm: a head that nobody knows; leave it out\n  - more")
     for path in found.output[:2]:
@@ -58,9 +59,24 @@ def test_a_job_that_fails_leaves_its_reason_in_all_its_scores(tmp_path):
 @pytest.mark.parametrize(("config", "name"), [(STOP, "rm"), (ROW, "mine")])
 def test_only_what_is_off_the_shelf_may_be_missing_and_only_by_the_setting(tmp_path, config, name):
     found = job(tmp_path, config, name)
-    with pytest.raises(ValueError, match="broken"), scores_or_reason(found):
+    with pytest.raises(ValueError, match="broken"), scores_or_reason(found, name):
         raise ValueError("broken")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_model_may_be_missing_wherever_its_name_is_among_the_wildcards(tmp_path, monkeypatch):
+    """The anchor's rule, and that of own benchmarks, have the benchmark first."""
+    module = script("score/configured_reward_scores")
+
+    def gated(*given):
+        raise UnavailableError("rm: gated")
+
+    monkeypatch.setattr(module, "load_reward_model", gated)
+    found = job(tmp_path, ROW)
+    found.wildcards = SimpleNamespace(benchmark="b", scorer="rm")
+    found.params = SimpleNamespace(entry={}, scoring={}, cache=None)
+    module.main(found)
+    assert unavailable(found.output[0]) == {"rm": "rm: gated"}
 
 
 @pytest.mark.parametrize(
@@ -77,7 +93,7 @@ def test_only_what_is_off_the_shelf_may_be_missing_and_only_by_the_setting(tmp_p
 )
 def test_a_model_that_cannot_be_had_or_held_is_an_empty_row(tmp_path, error):
     found = job(tmp_path, ROW)
-    with scores_or_reason(found):
+    with scores_or_reason(found, "rm"):
         raise error
     assert all(read_scores(path).empty for path in found.output[:2])
 
@@ -99,7 +115,7 @@ def test_a_model_that_cannot_be_had_or_held_is_an_empty_row(tmp_path, error):
     ids=lambda error: type(error).__name__,
 )
 def test_an_outage_or_a_fault_of_ours_or_of_the_machine_stops_the_job(tmp_path, error):
-    with pytest.raises(type(error)), scores_or_reason(job(tmp_path, ROW)):
+    with pytest.raises(type(error)), scores_or_reason(job(tmp_path, ROW), "rm"):
         raise error
     assert not list(tmp_path.iterdir())
 
@@ -145,24 +161,24 @@ def test_what_stands_for_missing_models_is_listed(tmp_path):
 
 
 def test_a_policy_whose_reward_model_is_missing_leaves_the_reason_in_its_folder(tmp_path):
-    found = SimpleNamespace(config=ROW, wildcards=["rm"], output=[str(tmp_path / "grpo_rm")])
-    with policy_or_reason(found):
+    found = SimpleNamespace(config=ROW, output=[str(tmp_path / "grpo_rm")])
+    with policy_or_reason(found, "rm"):
         raise UnavailableError("rm: gone; leave it out\n  - more")
     assert missing_reason(intact(found.output[0])) == "rm: gone; leave it out"
     assert missing_reason(tmp_path) is None
     for config, name in ((STOP, "rm"), (ROW, "mine")):
-        other = SimpleNamespace(config=config, wildcards=[name], output=[str(tmp_path / "other")])
-        with pytest.raises(ValueError, match="broken"), policy_or_reason(other):
+        other = SimpleNamespace(config=config, output=[str(tmp_path / "other")])
+        with pytest.raises(ValueError, match="broken"), policy_or_reason(other, name):
             raise ValueError("broken")
     assert not (tmp_path / "other").exists()
 
 
 def test_a_judge_of_the_catalog_beside_think_as_locals_may_be_missing_but_none_of_the_user_s_own(tmp_path):
     found = job(tmp_path, ROW, "judge")
-    with scores_or_reason(found):
+    with scores_or_reason(found, "judge"):
         raise UnavailableError("judge: gone")
     assert unavailable(found.output[0]) == {"judge": "judge: gone"}
-    with pytest.raises(PolyrewardError, match="gone"), scores_or_reason(job(tmp_path, ROW, "mine")):
+    with pytest.raises(PolyrewardError, match="gone"), scores_or_reason(job(tmp_path, ROW, "mine"), "mine"):
         raise PolyrewardError("mine: gone")
 
 

@@ -44,7 +44,7 @@ OUTAGES = {
 def scored(judge, folder):
     """Score as a job of a catalog's judge does; return whether it left a file."""
     path = folder / "work/5_scores/b/judge/en.parquet"
-    with scores_or_reason(SimpleNamespace(config=CONFIG, wildcards=["judge"], output=[str(path)])):
+    with scores_or_reason(SimpleNamespace(config=CONFIG, output=[str(path)]), "judge"):
         judge.score(ITEMS, "judge")
     return path.exists()
 

@@ -8,7 +8,7 @@ from polyreward.scoring.pairs import write_row_scores
 
 def main(snakemake):
     params = snakemake.params
-    with scores_or_reason(snakemake):
+    with scores_or_reason(snakemake, snakemake.wildcards.scorer):
         reward_model = load_reward_model(params.entry, params.scoring, params.cache)
         write_row_scores(reward_model, snakemake.input.rows, snakemake.output)
 

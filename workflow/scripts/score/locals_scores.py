@@ -128,7 +128,7 @@ def main(snakemake):
     every = {Path(path).stem: read_jsonl(path) for path in files.rows}
     items = [item for path in files.item_files for item in read_jsonl(path)]
     rows, items = asked(every, items, **params.part, seed=params.seed)
-    with scores_or_reason(snakemake):
+    with scores_or_reason(snakemake, snakemake.wildcards.judge):
         judge = load_reward_model(params.entry, params.scoring, params.cache)
         table = row_scores(judge, rows, f"{name}, benchmark")
         write_scores(table, output.rewardbench, benchmark=benchmark, scorer=name)

@@ -56,10 +56,12 @@ def is_unavailable(error: BaseException) -> bool:
     return any(OWN_CODE in path.parts for path in frames) and not is_outage(error)
 
 
-def scores_or_reason(snakemake) -> AbstractContextManager[None]:
+def scores_or_reason(snakemake, scorer: str) -> AbstractContextManager[None]:
     """Write the reason into all score files where the job's catalog model is unavailable and may be missing.
 
     An outage or a fault of ours is raised, since an empty row would hide it.
+
+    scorer: its name in the catalog.
     """
     files = [path for path in snakemake.output if Path(path).suffix == ".parquet"]
 
@@ -67,21 +69,23 @@ def scores_or_reason(snakemake) -> AbstractContextManager[None]:
         for path in files:
             write_unavailable(reason, path, **score_file(path))
 
-    return _or_reason(snakemake, leave, files[0], "no scores, an empty row in tables")
+    return _or_reason(snakemake.config, scorer, leave, files[0], "no scores, an empty row in tables")
 
 
-def policy_or_reason(snakemake) -> AbstractContextManager[None]:
+def policy_or_reason(snakemake, scorer: str) -> AbstractContextManager[None]:
     """Leave the reason in a policy's folder where its off-the-shelf reward model is unavailable."""
 
     def leave(reason: str) -> None:
         with sealed_folder(snakemake.output[0]) as folder:
             _leave_in(folder, reason)
 
-    return _or_reason(snakemake, leave, snakemake.output[0], "no policy is trained with it")
+    return _or_reason(snakemake.config, scorer, leave, snakemake.output[0], "no policy is trained with it")
 
 
 @contextmanager
-def _or_reason(snakemake, leave: Callable[[str], None], output: str, consequence: str) -> Iterator[None]:
+def _or_reason(
+    config: dict, scorer: str, leave: Callable[[str], None], output: str, consequence: str
+) -> Iterator[None]:
     """Leave the reason instead of a job's output where a reward model is unavailable and may be missing.
 
     Args:
@@ -89,14 +93,13 @@ def _or_reason(snakemake, leave: Callable[[str], None], output: str, consequence
         output: what to remake.
         consequence: what follows, for a line of progress.
     """
-    name, config = snakemake.wildcards[0], snakemake.config
     try:
         yield
     except Exception as error:
-        if not (may_be_missing(config) and name in catalog_models(config) and is_unavailable(error)):
+        if not (may_be_missing(config) and scorer in catalog_models(config) and is_unavailable(error)):
             raise
         leave(first_line(error))
-        announce(f"{name}: {consequence}. {how_to_retry(output)}\n{error}")
+        announce(f"{scorer}: {consequence}. {how_to_retry(output)}\n{error}")
 
 
 @contextmanager
