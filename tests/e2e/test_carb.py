@@ -21,7 +21,7 @@ def check_carb_claims(results):
         claims.loc["surface_moves_scores_more_than_culture"],
         pd.read_csv(results / "carb_perturbation.csv"),
     )
-    # Random models move with the number of characters, as length does: below zero, and not told from length.
+    # Random models move with the number of characters, as length does: below zero, with length in the interval.
     assert surface["low"] < surface["null"] < surface["high"] < 0 and surface["verdict"] != HOLDS
     assert surface["null"] == pytest.approx(index.set_index("scorer")["index"]["length"].iloc[0], abs=1e-5)
     assert estimate["generative_beats_classifiers"] == pytest.approx(
