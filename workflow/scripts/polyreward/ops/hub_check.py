@@ -51,9 +51,9 @@ def check_hub(configfiles: Sequence[str], root: Path, with_data: bool) -> list[s
             lines.append(f"{kind} {repository}: {found} at {commit[:7]} ({', '.join(entries)})")
         except PolyrewardError as error:
             problems.append(str(error).replace("\n", "\n    "))
-    scale = read_scale(configfiles, root)
-    for name, wording in scale.known.judge_wordings.items():
-        if ModelFiles(scale).is_fetched(name):
+    files = ModelFiles(read_scale(configfiles, root))
+    for name, wording in files.scale.known.judge_wordings.items():
+        if files.is_fetched(name):
             try:
                 published_question(wording)
                 lines.append(f"question {name}: its published words ({wording['url']})")
