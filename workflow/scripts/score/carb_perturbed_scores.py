@@ -56,8 +56,8 @@ def comparable(reward_model: RewardModel, kind: str) -> RewardModel:
 
 def main(snakemake):
     params, inputs, files = snakemake.params, snakemake.input, snakemake.output
-    name, replies = snakemake.wildcards[0], []
-    with scores_or_reason(snakemake, snakemake.wildcards.scorer):
+    name, replies = snakemake.wildcards.scorer, []
+    with scores_or_reason(snakemake, name):
         scorers = load_scorers(name, params.entry, params.scoring, params.cache, inputs.frozen)
         compared = {name: comparable(scorers[name], params.entry["kind"])}
         write_item_scores(compared, inputs.item_files, files.scores, name)

@@ -7,8 +7,8 @@ from polyreward.ops.jobs import run
 
 def main(snakemake):
     params, inputs = snakemake.params, snakemake.input
-    name = snakemake.wildcards[0]
-    with scores_or_reason(snakemake, snakemake.wildcards.scorer):
+    name = snakemake.wildcards.scorer
+    with scores_or_reason(snakemake, name):
         scorers = load_scorers(
             name, params.entry, params.scoring, params.cache, inputs.frozen, params.knockout
         )
