@@ -44,7 +44,7 @@ ONE_THREAD = dict.fromkeys(
 STARTED_AGAIN = {
     "jemalloc_bg_thd"
 }  # threads that a fork starts again: jemalloc's, which pandas loads with Arrow
-OWN_PYTHON = "own python"  # the answer to a job that cannot run in a fork
+OWN_PYTHON = "in a Python of its own"  # the answer to a job that cannot run in a fork
 # What Snakemake runs instead of Python. It imports little, so that it starts at once.
 CLIENT = """#!{python} -IS
 import array, json, os, signal, socket, sys
@@ -141,7 +141,12 @@ def attend(connection: socket.socket, begun: dict[str, str], set_by_them: dict[s
             os._exit(0)
         request += part
     arguments, folder, environment = json.loads(request)
-    if {**ONE_THREAD, **environment, **dict.fromkeys(ANYHOW)} != {**begun, **dict.fromkeys(ANYHOW)}:
+    # Snakemake may import some of the packages, and its jobs inherit what they set.
+    meaningless = {**dict.fromkeys(ANYHOW), **set_by_them}
+    differences = {**ONE_THREAD, **environment, **meaningless}.items() ^ {**begun, **meaningless}.items()
+    if differences:
+        names = ", ".join(sorted({name for name, _ in differences}))
+        print(f"{Path(arguments[0]).name} runs {OWN_PYTHON}: {names} differ", file=sys.stderr, flush=True)
         connection.sendall(OWN_PYTHON.encode())
         os._exit(0)
     job = os.fork()

@@ -6,6 +6,14 @@ import json
 import pandas as pd
 import pytest
 from dress_rehearsal import rehearse
+from preloaded import OWN_PYTHON
+
+
+@pytest.fixture(autouse=True)
+def jobs_run_in_forks(capfd):
+    """A job that loads PyTorch itself takes several times as long."""
+    yield
+    assert OWN_PYTHON not in capfd.readouterr().err
 
 
 @pytest.mark.slow
