@@ -6,10 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import tiny_models
 from support import script
 
 from polyreward.core.files import write_jsonl
 from polyreward.core.tables import write_scores
+from polyreward.sources.base_models import fetch_base_model
 
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
 BENCHMARK = {"name": "bench", "sections": {name: [name] for name in SECTIONS}, "weights": {}}
@@ -81,22 +83,81 @@ RULES = {
 }
 
 
-class Inputs(list):
-    """What Snakemake passes: a list, or by names."""
+def judgements(folder):
+    generator, paths = np.random.default_rng(1), {"judgements": [], "known": []}
+    for language in TARGETS:
+        judged = [
+            {"language": language, "policy": policy, "run": run, "id": f"i{n}", "win": float(generator.random() < 0.5),
+             "margin": 0.0, "length_response": int(generator.integers(40, 60)), "length_reference": 50}
+            for policy in ("base", "target", "english") for run in (1, 2) for n in range(6)
+        ]  # fmt: skip
+        known = [
+            {"language": language, "id": f"i{n}", "kind": "cut", "right": float(generator.random() < 0.5)}
+            for n in range(6)
+        ]
+        for name, rows in (("judgements", judged), ("known", known)):
+            paths[name].append(str(folder / f"{name}_{language}.csv"))
+            pd.DataFrame(rows).to_csv(paths[name][-1], index=False)
+    return paths, {"trainings": 1, "interval": INTERVAL}
 
-    def __init__(self, paths, rows):
-        super().__init__(paths)
-        self.scores, self.rows = paths, rows
+
+def translations(folder):
+    paths = {"references": [], "samples": [], "source": str(folder / "en.jsonl")}
+    texts = [f"text {n} of a page" for n in range(4)]
+
+    def write(name, words):
+        path = folder / f"{name}.jsonl"
+        write_jsonl([{"id": f"t{n}", "text": text} for n, text in enumerate(words)], path)
+        return str(path)
+
+    write("en", texts)
+    for language in TARGETS:
+        paths["references"].append(write(language, [f"{text} {language}" for text in texts]))
+        for engine in ("one", "two"):
+            paths["samples"].append(
+                write(f"samples/{engine}/{language}", [f"{engine} {text} {language}" for text in texts])
+            )
+    return paths, {}
+
+
+def texts_of_a_base(folder):
+    words = {"en": "the dog", "es": "un gato", "ko": "@ % *"}
+    fetch_base_model(tiny_models.catalog_entry("tiny-gemma"), 7, list(words.values()), folder / "base")
+    paths = {"base": str(folder / "base"), "rows": [], "passages": []}
+    for language, word in words.items():
+        for kind, row in (
+            ("rows", {"prompt": word, "chosen": word, "rejected": language}),
+            ("passages", {"text": f"{word} {language}"}),
+        ):
+            path = folder / f"{kind}/{language}.jsonl"
+            write_jsonl([{"id": "a", **row}], path)
+            paths[kind].append(str(path))
+    return paths, {"languages": ["en", *TARGETS], "source": "en", "share": 1.0}
+
+
+# Rule: what makes its inputs and params, its inputs that are lists, and its outputs
+FILES_BY_NAME = {
+    "win_rates": (judgements, ["judgements", "known"], ["judgements", "judge", "win_rates"]),
+    "translation_quality": (translations, ["references", "samples"], ["quality"]),
+    "embedding_norms": (texts_of_a_base, ["rows", "passages"], ["norms", "ks"]),
+}
+
+
+class Named(list):
+    """Files as Snakemake passes them: a list, and by name."""
+
+    def __init__(self, files, unnamed=()):
+        super().__init__(unnamed or files.values())
+        vars(self).update(files)
 
 
 def made(rule, paths, params, rows, folder):
     """Return what a rule's script writes from score files in this order, by file, sorted."""
     outputs = {name: folder / f"{name}.csv" for name in ("scorers", "subsets", "kinds")}
     first = outputs if rule == "scorer_comparison" else {"table": folder / "table.csv"}
-    output = type("Output", (list,), outputs)(first.values())
-    inputs = Inputs(paths, rows)
+    inputs = Named({"scores": paths, "rows": rows}, paths)
     script(f"analyse/{rule}").main(
-        SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(**params))
+        SimpleNamespace(input=inputs, output=Named(first), params=SimpleNamespace(**params))
     )
     return {name: sorted(path.read_text().splitlines()) for name, path in first.items()}
 
@@ -109,3 +170,20 @@ def test_score_files_that_change_places_change_no_result(rule, files, tmp_path):
         swapped = list(paths)
         swapped[one], swapped[other] = paths[other], paths[one]
         assert made(rule, swapped, params, files["rows"], tmp_path) == expected, (paths[one], paths[other])
+
+
+@pytest.mark.parametrize("rule", FILES_BY_NAME)
+def test_files_of_languages_that_change_places_change_no_result(rule, tmp_path):
+    prepare, lists, outputs = FILES_BY_NAME[rule]
+    paths, params = prepare(tmp_path)
+
+    def made_of(inputs):
+        output = Named({name: tmp_path / f"out/{name}.csv" for name in outputs})
+        script(f"analyse/{rule}").main(
+            SimpleNamespace(input=Named(inputs), output=output, params=SimpleNamespace(**params))
+        )
+        return [sorted(path.read_text().splitlines()) for path in output]
+
+    expected = made_of(paths)
+    for name in lists:
+        assert made_of({**paths, name: paths[name][::-1]}) == expected, name
