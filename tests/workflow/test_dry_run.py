@@ -18,6 +18,14 @@ def test_every_artifact_of_a_scale_resolves(scale):
     assert ran.returncode == 0, ran.stdout
 
 
+def test_states_that_reward_models_share_are_of_the_base_that_they_start_from():
+    inputs = re.findall(r"^rule (carb_\w*states):\n +input: ([^,]+),", planned_whole().stdout, re.MULTILINE)
+    assert {rule for rule, _ in inputs} == {"carb_item_states", "carb_perturbed_states"}
+    assert {base for _, base in inputs} == {
+        f"results/work/4_models/bases/{base}" for base in ("gemma-3-270m", "smollm2-135m-instruct")
+    }
+
+
 def test_table1_asks_for_ten_reward_models_and_no_baseline():
     ran = snakemake("-n", "--forceall", "--cores", "2", "results/table1.csv")
     jobs = jobs_of(ran)

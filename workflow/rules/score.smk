@@ -21,7 +21,7 @@ rule reward_scores:
         ),
     params:
         scoring=SCALE.scoring,
-        top_layers=SCALE.frozen_layers,
+        top_layers=SCALE.top_layers,
     script:
         "../scripts/score/reward_scores.py"
 
@@ -240,7 +240,7 @@ rule passage_states:
     params:
         languages=SCALE.languages,
         limits=[SETTINGS.scoring.max_length, SETTINGS.scoring.token_budget],
-        top_layers=SCALE.frozen_layers,
+        top_layers=SCALE.top_layers,
         precision=SETTINGS.precision,
     script:
         "../scripts/score/passage_states.py"

@@ -15,7 +15,7 @@ rule carb_item_states:
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [wc.base], minutes=240),
     params:
-        limits=[SCALE.frozen_layers, SETTINGS.scoring.max_length, SETTINGS.scoring.token_budget],
+        limits=[SCALE.top_layers, SETTINGS.scoring.max_length, SETTINGS.scoring.token_budget],
     script:
         "../scripts/score/carb_item_states.py"
 
@@ -66,7 +66,7 @@ use rule carb_scores as carb_judge_scores with:
 
 use rule carb_item_states as carb_perturbed_states with:
     input:
-        base=lambda wc: SCALE.base_folder(wc.base),
+        base=lambda wc: SCALE.reward_base(wc.base),
         item_files=CARB.perturbed_files(*PERTURBED_SETS),
     output:
         temp("<scores>/frozen/{base}/carb_perturbed.safetensors"),

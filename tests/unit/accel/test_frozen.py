@@ -156,6 +156,17 @@ def test_a_changed_file_of_states_is_not_used(base, tmp_path):
         keep_frozen_states(model, [tmp_path / "states"])
 
 
+def test_states_of_a_base_of_another_depth_are_refused(base, tmp_path):
+    whole, cut = (AutoModelForCausalLM.from_pretrained(base) for _ in range(2))
+    frozen = FrozenLayers(whole, 1)
+    frozen.fill([([5, 6, 7], [8, 9])], 0, 64, True)
+    frozen.save(tmp_path / "states")
+    decoder = cut.get_decoder()
+    decoder.layers = decoder.layers[:1]
+    with pytest.raises(PolyrewardError, match="states of a model of 2 layers, and this one has 1"):
+        keep_frozen_states(cut, [tmp_path / "states"])
+
+
 def test_saved_states_load_again(base, tmp_path):
     model = AutoModelForCausalLM.from_pretrained(base)
     one, other = FrozenLayers(model, 1), FrozenLayers(model, 1)

@@ -166,7 +166,7 @@ def test_a_training_gets_its_section_and_what_all_models_share(scale):
 )
 def test_layers_are_frozen_below_adapters_alone(config, change, layers):
     config["reward_model"].update(change)
-    assert Scale(settings_with(config), KNOWN).frozen_layers == layers
+    assert Scale(settings_with(config), KNOWN).top_layers == layers
 
 
 def test_small_settings(scale, config):

@@ -5,6 +5,7 @@ The hidden states after the frozen layers depend on the sequence only: attention
 the right. So every epoch, and every reward model of the base, takes them from memory."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -14,6 +15,7 @@ from torch import nn
 
 from polyreward import accel
 from polyreward.accel.trees import Tree, row_inputs, rows_of
+from polyreward.core.errors import PolyrewardError
 from polyreward.core.seals import METADATA, intact, sealed_file
 from polyreward.models.batches import token_budget_batches
 
@@ -57,21 +59,23 @@ class FrozenLayers:
         found = []
         hook = self.decoder.layers[self.count - 1].register_forward_hook(_stop_with(found))
         rows, _ = rows_of(unknown, share)
-        for batch in token_budget_batches([len(row) for row in rows], token_budget):
-            trees = [rows[i] for i in batch]
-            try:
+        try:
+            for batch in token_budget_batches([len(row) for row in rows], token_budget):
+                trees = [rows[i] for i in batch]
                 inputs = row_inputs(trees, self.decoder.config, pad_token_id, self.decoder.device, share)
-                self.decoder(**inputs, use_cache=False)
-            except _Reached:
+                with suppress(_Reached):
+                    self.decoder(**inputs, use_cache=False)
                 for tree, states in zip(trees, found.pop(), strict=True):
                     self.states.update(zip(tree.sequences, tree.split(states), strict=True))
-        hook.remove()
+        finally:
+            hook.remove()
 
     def save(self, path: str | Path) -> None:
-        """Write the memory as safetensors: how many layers, ids and states of all sequences end to end, and
-        their lengths."""
+        """Write the memory as safetensors: how many layers, of how many of the decoder, ids and states of all
+        sequences end to end, and their lengths."""
         tensors = {
             "layers": torch.tensor(self.count),
+            "of": torch.tensor(len(self.decoder.layers)),
             "ids": torch.tensor([token for key in self.states for token in key], dtype=torch.int32),
             "lengths": torch.tensor([len(key) for key in self.states], dtype=torch.int32),
             "states": (
@@ -136,14 +140,23 @@ def frozen_count(model: nn.Module, top_layers: int) -> int:
 def keep_frozen_states(model: nn.Module, paths: Iterable[str | Path]) -> FrozenLayers | None:
     """Let a model's frozen layers answer from files that FrozenLayers wrote; None where there are none.
 
-    Only for a model whose lower layers are the base's own."""
+    Only for a model whose lower layers are the base's own.
+
+    Raises:
+        PolyrewardError: the states are of a model with another number of layers, or the file is damaged.
+    """
     paths = list(paths)
     if not paths or not accel.on():
         return None
     with safe_open(intact(paths[0]), "pt") as file:
-        frozen = FrozenLayers(model, int(file.get_tensor("layers")))
+        frozen, layers = FrozenLayers(model, int(file.get_tensor("layers"))), int(file.get_tensor("of"))
     if not frozen.count:
         return None
+    if layers != len(frozen.decoder.layers):
+        raise PolyrewardError(
+            f"{paths[0]}: these are states of a model of {layers} layers, and this one has"
+            f" {len(frozen.decoder.layers)}; delete the file, and run again"
+        )
     for path in paths:
         frozen.load(path)
     frozen.install()

@@ -112,7 +112,7 @@ class Carb:
     def item_states(self, scorer: str, items: str = "carb") -> list[str]:
         """Return the states of items (carb or carb_perturbed) below a trained reward model's own layers."""
         scale = self.scale
-        if scorer in scale.ready_made or scorer in scale.untrained or not scale.frozen_layers:
+        if scorer in scale.ready_made or scorer in scale.untrained or not scale.top_layers:
             return []
         return [scale.paths.item_states(self._base(scorer), items)]
 

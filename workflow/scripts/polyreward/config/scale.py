@@ -190,7 +190,7 @@ class Scale:
         return {"kind": "classifier", "path": self.paths.judge(str(judge))}
 
     @property
-    def frozen_layers(self) -> int:
+    def top_layers(self) -> int:
         """How many top layers adapters change; 0 where no layer is frozen or the states below are not
         kept."""
         settings = self.settings.reward_model
