@@ -124,7 +124,8 @@ class GrpoTraining(Section):
         description="Share of each GPU's memory that vLLM takes, its copy of the weights included.",
     )
     vllm_tensor_parallel: Count = Field(
-        default=1, description="GPUs that vLLM spreads a copy of the weights over; divides the processes."
+        default=1,
+        description="GPUs that vLLM spreads a copy of the weights over; the number of processes is a multiple.",
     )
     vllm_sleep: bool = Field(
         default=True, description="vLLM gives its memory back while weights are updated."

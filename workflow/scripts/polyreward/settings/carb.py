@@ -100,7 +100,10 @@ class Consistency(Section):
     items_per_cell: Count | None = Field(
         description="Items of each culture and domain, chosen by hash; null for all (paper: all)."
     )
-    k: Positive = Field(default=1.0, description="The factor k.")
+    k: Positive = Field(
+        default=1.0,
+        description="k in exp(-k d), d the distance of two scores in units of spread; larger is stricter.",
+    )
 
 
 class Carb(Section):

@@ -72,7 +72,7 @@ class Implicit(Scored):
         description="Log-likelihood, or with a reference the log-ratio of a DPO policy, is the reward."
     )
     reference: Source = optional("The model that the policy was trained from; left out: its log-likelihood.")
-    beta: Positive = optional("Factor of the log-ratio.")
+    beta: Positive = optional("Factor of the log-ratio; 0.1 where it is left out.")
 
 
 class Asked(Section):
@@ -87,7 +87,7 @@ class Asked(Section):
         " names wins. With labels, the probabilities of both names count, as in AlpacaEval; the reply to this"
         " question must be only a name."
     )
-    max_new_tokens: Count = optional("Tokens of a reply.")
+    max_new_tokens: Count = optional("Tokens of a reply; 512 where it is left out.")
 
 
 class LocalJudge(Scored, Asked):
@@ -96,7 +96,7 @@ class LocalJudge(Scored, Asked):
     kind: Literal["generative"] = Field(description="A language model is asked which answer is better.")
     verdict: Literal["labels", "text", "criteria", "no-criteria"] = optional(
         "What of its reply counts: the probabilities of its labels, its text, or a text in the layout of"
-        " Think-as-Locals."
+        " Think-as-Locals. labels where it is left out."
     )
 
 
@@ -111,11 +111,13 @@ class Server(Section):
         pattern=URL,
     )
     model: str = Field(description="The server's name of the model.")
-    concurrency: Count = optional("Requests at a time.")
-    timeout_s: Positive = optional("Seconds that one request may take.")
-    retries: CountFromZero = optional("How often a request is repeated.")
-    api_key_variable: str = optional("Environment variable that holds the API key.")
-    seed: CountFromZero = optional("Seed that is sent with each request.")
+    concurrency: Count = optional("Requests at a time; 8 where it is left out.")
+    timeout_s: Positive = optional("Seconds that one request may take; 120 where it is left out.")
+    retries: CountFromZero = optional("How often a request is repeated; 5 where it is left out.")
+    api_key_variable: str = optional(
+        "Environment variable that holds the API key; JUDGE_API_KEY where it is left out."
+    )
+    seed: CountFromZero = optional("Seed that is sent with each request; 42 where it is left out.")
     answers_as: str = optional(
         "The model that replies name, where it is not `model` or a dated version of it."
     )
@@ -132,7 +134,7 @@ class ServerJudge(Asked):
         description="A language model on a server is asked which answer is better."
     )
     verdict: Literal["labels", "text"] = optional(
-        "What of its reply counts: the probabilities of its labels, or its text."
+        "What of its reply counts: the probabilities of its labels, or its text. labels where it is left out."
     )
     server: Server = Field(
         description="Where the judge answers, instead of model, path, hub or think_as_locals."

@@ -45,8 +45,8 @@ class Grpo(GrpoTraining):
     gradient_accumulation: Count = Field(
         default=1,
         description=(
-            "Forward passes per update; together they hold as many questions with the right answer first as"
-            " second, each with all its replies."
+            "Forward passes per update. batch_size times this must hold whole questions with all their"
+            " replies, half of them with the right answer first."
         ),
     )
 
@@ -136,7 +136,10 @@ class ThinkAsLocals(Section):
         json_schema_extra={"required": ["full", "no-criteria"]},
     )
     judge: CriteriaJudge = Field(description="How all of them are asked when they are evaluated.")
-    judge_token_budget: Count = Field(default=8192, description="Tokens per padded batch of that.")
+    judge_token_budget: Count = Field(
+        default=8192,
+        description="Tokens per padded batch when these judges are asked; instead of scoring.token_budget.",
+    )
     evaluation: Evaluation = Field(description="What they are evaluated on.")
     others: NamesOrNone = Field(
         default=[],
@@ -153,5 +156,5 @@ class ThinkAsLocals(Section):
         )
     )
     seeds: Count = Field(
-        description="Trainings of `full`, each with its own seed; all tables have the first."
+        description="Trainings of `full`, each with its own seed; carb_locals_learning has all, other tables the first."
     )

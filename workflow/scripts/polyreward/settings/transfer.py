@@ -24,7 +24,7 @@ class Pool(Section):
 
     datasets: Names = Field(description="Names in workflow/catalog/datasets.yaml.")
     dev_share: Share = Field(
-        description="Share of the templates kept for tuning and never trained on (paper: 80% is trained on)."
+        description="Share of the templates that reward models of the tables are not trained on; for tuning, Figure 3's prompts and its judge (paper: 20%)."
     )
     filters: Annotated[list[Literal["distinct", "unseen"]], Distinct()] = Field(
         description=(
@@ -55,7 +55,7 @@ class Benchmarks(Section):
     )
     unseen_kinds: str | None = Field(
         default=None,
-        description="A benchmark of kinds of rejected answers that no training saw; null for none.",
+        description="A benchmark of kinds of rejected answers that only Figure 3's judge is trained on; null for none.",
     )
 
 
@@ -197,8 +197,8 @@ class RewardModelTraining(Section):
     token_budget: Count | None = Field(
         default=512,
         description=(
-            "Tokens run at once, with both conversations of a pair in one row; null: a batch at once, each"
-            " conversation by itself (paper: null)."
+            "Tokens in one forward pass, in which a pair's prompt is run once for both answers. null: a batch"
+            " at once, each conversation by itself (paper: null)."
         ),
     )
     lora: Lora | None = Field(
@@ -270,8 +270,8 @@ class Alignment(Section):
     prompt_data: str | None = Field(
         default=None,
         description=(
-            "A name in workflow/catalog/datasets.yaml; null for the dev rows, which no reward model was"
-            " trained on (paper: UltraFeedback)."
+            "A name in workflow/catalog/datasets.yaml; null for the dev rows, which no reward model that"
+            " labels was trained on (paper: UltraFeedback)."
         ),
     )
     prompts: Count = Field(description="Prompts per language (paper: 10,000).")

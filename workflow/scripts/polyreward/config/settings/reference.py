@@ -12,11 +12,16 @@ from polyreward.settings.model import Settings
 SCHEMA, PAGE = Path("workflow/schemas/config.schema.json"), Path("docs/settings.md")
 INTRODUCTION = """# Settings
 
-Every setting and its default. `polyreward settings` writes this page and `workflow/schemas/config.schema.json` from the classes in
-`workflow/scripts/polyreward/settings/`.
+Every setting and its default. To change some, write a file `mine.yaml` with only these, add `results: results/mine` to keep the results that you
+have, and run, with the environment on:
 
-An overlay (`--configfile`) names only what it changes. A key without a default needs a value in `config.yaml` or an overlay, unless it is optional. An
-unknown key is an error. "Paper" means arXiv 2509.21798 under `carb` and `think_as_locals`, and arXiv 2410.18027 elsewhere. `<name>` is a name of your
+```
+snakemake --cores all results/mine/table1.csv --configfile mine.yaml
+```
+
+A key without a default needs a value in `config.yaml` or an overlay, unless it is optional; then the text says what holds without it. An unknown key
+is an error. `polyreward settings` writes this page and `workflow/schemas/config.schema.json` from the classes in
+`workflow/scripts/polyreward/settings/`. "Paper" means arXiv 2509.21798 under `carb` and `think_as_locals`, and arXiv 2410.18027 elsewhere. `<name>` is a name of your
 choice.
 """
 BOUNDS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
