@@ -15,7 +15,7 @@ from polyreward.analysis.bootstrap import (
     resampled_sections,
     share_interval,
 )
-from polyreward.analysis.comparison import Accuracies, Benchmark, Comparison, mean_of
+from polyreward.analysis.comparison import Accuracies, Benchmark, Comparison, mean_of, split_cases
 from polyreward.analysis.tables import transfer_gaps
 from polyreward.analysis.verdicts import from_draws
 from polyreward.carb.leaderboard import rank_intervals
@@ -214,7 +214,7 @@ def of_claims(generator: np.random.Generator, interval: Interval) -> Found:
     accuracies = Accuracies(scores, trainings, SMALL.benchmark, interval)
     of = accuracies.training_draws
     leads = [of("base", "en", one, "avg") - of("base", one, one, "avg") for one in LANGUAGES]
-    means_of, each = accuracies.cases(np.mean(leads, axis=0)[:, None])
+    means_of, each = split_cases(np.mean(leads, axis=0)[:, None], accuracies.n_seeds)
     (low,), (high,) = from_draws(means_of, accuracies.freedom, each).ends(interval.confidence)
     n = f"{SMALL.n} templates, {SEEDS} seeds"
     yield "claim, mean lead in four languages", n, low, high, -100 * np.diff(SMALL.truth)[0]

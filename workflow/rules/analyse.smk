@@ -117,6 +117,7 @@ rule twin_comparison:
     params:
         baselines=SCALE.baselines,
         benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.twins),
+        halves=SCALE.half_ties,
         interval=SCALE.interval,
     script:
         "../scripts/analyse/twin_comparison.py"

@@ -101,6 +101,7 @@ rule anchor:
     params:
         benchmarks=[SCALE.benchmark_facts(name) for name in [ANCHOR, ANCHOR_TRANSLATED]],
         source=SETTINGS.source_language,
+        halves=SCALE.half_ties,
         interval=SCALE.interval,
     script:
         "../scripts/artifacts/anchor.py"
@@ -145,6 +146,7 @@ rule transfer_claims:
         },
         benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
         halves=SCALE.half_ties,
+        policy_trainings=SETTINGS.alignment.trainings,
         interval=SCALE.interval,
         confidence=SCALE.confidence,
         caption=ARTIFACTS.caption("transfer_claims"),

@@ -96,7 +96,8 @@ rule sampled_responses:
             "generate", lambda wc: [SETTINGS.alignment.policy], minutes=1440, tokens=SAMPLED_AT_ONCE
         ),
     params:
-        prompts=SETTINGS.alignment.prompts,
+        # Of a dataset's, which were counted before their translation, all that are still distinct
+        prompts=None if SETTINGS.alignment.prompt_data else SETTINGS.alignment.prompts,
         responses=SETTINGS.alignment.responses,
         sampling=SCALE.policy_sampling,
         seed=lambda wc: SCALE.job_seed("sampled_responses", wc.language),

@@ -189,6 +189,7 @@ def test_prompts_are_distinct_and_enough_of_them():
         {"id": "2", "prompt": "b"},
         {"id": "3", "prompt": "c"},
     ]
+    assert distinct_prompts(rows, None, "dev") == distinct_prompts(rows, 3, "dev")
     with pytest.raises(PolyrewardError, match="dev: 3 distinct prompts, not 4"):
         distinct_prompts(rows, 4, "dev")
 

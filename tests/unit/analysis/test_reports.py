@@ -162,6 +162,11 @@ def test_a_judge_s_ties_are_half_right_where_it_writes_its_verdict():
     every = of_scorers[of_scorers["slice"] == "all"].set_index("scorer")
     assert every["avg"].to_dict() == {"judge": 50, "rm": 0}
     assert set(every["kind"]) == {"reward model"}
+    pairs = families(2)
+    of_twins = together(dict.fromkeys(tables, scores([None] * len(pairs), pairs)), pairs)
+    found = twins.twin_table(of_twins, [], {}, INTERVAL, ["judge"]).set_index("scorer")
+    assert found["pair_accuracy_pct"].to_dict() == found["sum_right_pct"].to_dict() == {"judge": 50, "rm": 0}
+    assert set(found["kind"]) == {"reward model"}
 
 
 def test_the_table_of_an_own_benchmark_has_chance_per_subset():
@@ -234,3 +239,19 @@ def test_the_gate_takes_the_mean_of_the_models():
     )
     assert row["avg"] == pytest.approx(25)  # (100 + 50) / 2 - 50, for a baseline's ties are half right
     assert row["models"] == "m1 m2"
+
+
+def test_models_that_differ_between_trainings_widen_the_gate():
+    rows = independent(20)
+    low, high = scores([1, 0] * 10, rows), scores([1] * 20, rows)
+    mixed = [scores([1, 0, 1, 1] * 5, rows), scores([1, 1, 1, 0] * 5, rows)]
+
+    def width(*models):
+        tables = {"m1": models[0], "m2": models[1], "length": scores([0] * 20, rows)}
+        (row,) = gate_table(together(tables, rows), ["m1", "m2"], ["length"], INDEPENDENT, INTERVAL).to_dict(
+            "records"
+        )
+        assert row["avg"] == pytest.approx(75)
+        return row["avg_high"] - row["avg_low"]
+
+    assert width(low, high) > 2 * width(*mixed)

@@ -51,6 +51,13 @@ def test_a_gap_is_english_less_the_language_and_bases_are_compared_in_it():
     assert set(table["n_templates"]) == {2 * N} and set(table["n_seeds"]) == {1}
 
 
+def test_pairs_that_a_language_lacks_are_left_out():
+    table = scores({("a_en", "en"): 0.9, ("a_en", "ko"): 0.5})
+    lacking = table[~((table["language"] == "ko") & table["id"].str.endswith("9"))]  # the 10th and the 20th
+    found = transfer_gaps(lacking, ["a"], ["en", "ko"], BENCHMARK, INTERVAL).iloc[0]
+    assert found["gap_points"] == pytest.approx(100 * (17 - 9) / 18) and found["n_templates"] == 2 * (N - 2)
+
+
 def test_of_several_trainings_it_is_the_mean_and_their_spread_widens_the_interval():
     alike = {
         (f"a_en{seed}", language): share

@@ -23,12 +23,12 @@ TABLE2 = pd.read_csv(ROOT / "resources/published/transfer_table2.csv")
 
 
 def scored(folder, name, benchmark, language, seed):
-    """Write made-up scores of eight pairs of each subset, most of them right; return the file."""
+    """Write made-up scores of eight pairs of each subset, most of them right, one a tie; return the file."""
     generator, rows = np.random.default_rng(seed), []
     for members in CATALOG[benchmark]["sections"].values():
         for subset in members:
             for number in range(8):
-                margin = generator.normal(1.0)
+                margin = generator.normal(1.0) if number else 0.0
                 rows.append({"id": f"{subset}-{number}", "subset": subset, "score_chosen": margin, "score_rejected": 0.0})  # fmt: skip
     table = pd.DataFrame(rows).assign(
         template=lambda found: found["id"], category="x", truncated_share=0.0, within_noise=False
@@ -47,7 +47,7 @@ def made(tmp_path):
         for use, benchmark, language in (("scores", "rewardbench", "en"), ("translated", "multilingual-rewardbench", "ko"))
     }  # fmt: skip
 
-    def run(tables3to7=PRINTED, table2=TABLE2):
+    def run(tables3to7=PRINTED, table2=TABLE2, halves=()):
         printed = [tmp_path / "tables3to7.csv", tmp_path / "table2.csv"]
         for table, path in zip((tables3to7, table2), printed, strict=True):
             table.to_csv(path, index=False)
@@ -57,6 +57,7 @@ def made(tmp_path):
         params = {
             "benchmarks": FACTS,
             "source": "en",
+            "halves": halves,
             "interval": {"samples": 50, "confidence": 0.95, "seed": 1},
         }
         inputs = SimpleNamespace(**files, printed=printed)
@@ -104,6 +105,12 @@ def test_what_the_paper_does_not_print_has_no_verdict(made):
     offset = table.loc[OFFSET, "en"]["printed_pct"]
     assert offset["avg"] == 89.4 and offset.drop("avg").isna().all()  # Table 2 has no sections
     assert table.loc[(OFFSET, "en", "avg"), "verdict"].endswith(": no section is printed")
+
+
+def test_ties_of_a_judge_that_names_answers_are_half_right(made):
+    wrong, half = made()["accuracy_pct"], made(halves=[LLAMA])["accuracy_pct"]
+    assert (half - wrong)[LLAMA].round(6).eq(6.25).all()  # one tie of eight pairs of each subset
+    assert (half - wrong)[OFFSET].eq(0).all()
 
 
 def test_the_printed_rows_are_the_papers():

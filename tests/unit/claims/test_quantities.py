@@ -296,6 +296,28 @@ def test_an_instruction_s_win_is_its_mean_over_runs():
     assert note == "Languages: es it ko zh. Answers per instruction: 2."
 
 
+def test_trainings_of_policies_that_differ_widen_the_interval_of_a_lead():
+    table = judgements({"english": 0.5, "target": 0.4, "base": 0.5}, runs=2)
+    table["run"] += 1
+    other = (table["policy"] == "english") & (table["run"] == 2)
+    table.loc[other & table["id"].between("i30", "i53"), "win"] = 1.0  # the second training gets 90%, not 50
+
+    def lead(trainings, against):
+        rates = WinRates(table, INTERVAL, trainings)
+        return QUANTITIES["win_rate_lead"](evidence(win_rates=rates), against=against, over="mean")
+
+    for against in ("target", "base"):
+        one, two = lead(1, against), lead(2, against)
+        assert two.contrasts.points == pytest.approx(one.contrasts.points)
+        (low,), (high,) = one.contrasts.ends(0.95)
+        (lower,), (higher,) = two.contrasts.ends(0.95)
+        assert lower < low - 5 < high + 5 < higher
+        assert (two.trainings, two.test) == (
+            2,
+            "paired bootstrap over instructions and variance between trainings",
+        )
+
+
 def test_an_instruction_without_all_judgements_is_left_out_and_counted():
     table = judgements({"english": 0.5, "base": 0.5}, runs=1)
     table.loc[3, "win"] = np.nan

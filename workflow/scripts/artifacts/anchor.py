@@ -56,19 +56,23 @@ def anchor_table(
     printed: Mapping,
     source: str,
     interval: Interval,
+    halves: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Return a row (COLUMNS) for each reward model, benchmark, language, section and average.
 
     Args:
         scores: of all reward models; the first of the benchmarks is what is printed, in the source language.
+        halves: reward models whose ties are half right.
     """
     records, first = [], next(iter(benchmarks))
     for (name, language), of_language in scores.groupby(["benchmark", "language"], sort=False):
-        comparison = Comparison(of_language, benchmarks[name], interval)
+        comparison = Comparison(of_language, benchmarks[name], interval, halves)
         for scorer in comparison.scorers:
             found = comparison.contrast({scorer: 1.0})
             known = printed if (name, language) == (first, source) else {}
-            subsets = subset_accuracies(of_language[of_language["scorer"] == scorer])
+            subsets = subset_accuracies(
+                of_language[of_language["scorer"] == scorer], "half" if scorer in halves else "wrong"
+            )
             off = {section: found[section] - known.get((scorer, section), float("nan")) for section in VALUES}
             for section in VALUES:
                 look_at = where_to_look(section, off, subsets, benchmarks[name].sections)
@@ -91,9 +95,9 @@ def anchor_table(
     return table.astype({"printed_pct": float}).sort_values("reward_model", kind="stable", ignore_index=True)
 
 
-def subset_accuracies(scores: pd.DataFrame) -> pd.DataFrame:
+def subset_accuracies(scores: pd.DataFrame, ties: str) -> pd.DataFrame:
     """Return each subset's accuracy (%) and number of pairs."""
-    right = scores.assign(right=100 * correctness(scores, "wrong"))
+    right = scores.assign(right=100 * correctness(scores, ties))
     return right.groupby("subset")["right"].agg(["mean", "size"])
 
 
@@ -116,7 +120,9 @@ def main(snakemake):
     printed = printed_numbers(
         *map(pd.read_csv, snakemake.input.printed), scores["scorer"].unique(), params.source
     )
-    table = anchor_table(scores, benchmarks, printed, params.source, Interval(**params.interval))
+    table = anchor_table(
+        scores, benchmarks, printed, params.source, Interval(**params.interval), params.halves
+    )
     reasons = "; ".join(f"{name} ({why})" for name, why in missing.items())
     caption = f"{CAPTION} Not to be had: {reasons}." if reasons else CAPTION
     write_artifact(table, COLUMNS, caption, "anchor", snakemake.output)

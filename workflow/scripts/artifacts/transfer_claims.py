@@ -13,7 +13,8 @@ from polyreward.ops.jobs import run
 def main(snakemake):
     params, inputs = snakemake.params, snakemake.input
     setting, interval = Setting(scripts=params.scripts, **params.setting), Interval(**params.interval)
-    evidence = read_evidence(inputs, setting, Benchmark(**params.benchmark), interval, params.halves)
+    facts = Benchmark(**params.benchmark)
+    evidence = read_evidence(inputs, setting, facts, interval, params.halves, params.policy_trainings)
     printed = Printed(*map(pd.read_csv, inputs.published), params.scripts)
     table = claims_table(params.claims, evidence, printed, interval.confidence)
     write_claims(table, "transfer_claims", params.caption, params.confidence, snakemake.output)

@@ -26,15 +26,17 @@ if TYPE_CHECKING:
     from polyreward.models.serving import Server
 
 
-def distinct_prompts(rows: Sequence[dict], count: int, where: str) -> list[dict]:
-    """Return the first `count` rows (id, prompt) with distinct prompts; raise PolyrewardError if there are
-    fewer.
+def distinct_prompts(rows: Sequence[dict], count: int | None, where: str) -> list[dict]:
+    """Return the first `count` rows (id, prompt) with distinct prompts; None for all.
+
+    Raises:
+        PolyrewardError: there are fewer.
     """
     first = {json.dumps(row["prompt"]): row for row in reversed(rows)}
     kept = [
         {"id": row["id"], "prompt": row["prompt"]} for row in rows if first[json.dumps(row["prompt"])] is row
     ]
-    if len(kept) < count:
+    if len(kept) < (count or 0):
         raise PolyrewardError(
             f"{where}: {len(kept)} distinct prompts, not {count}; lower alignment.prompts or raise"
             " pool.dev_share"

@@ -67,6 +67,11 @@ def win_rates(judged: pd.DataFrame, interval: Interval, trainings: int = 1) -> p
     )
 
 
+def turns_of(judged: pd.DataFrame, trainings: int) -> pd.Series:
+    """Return which training of its policy each judgement is of, from 0: they took turns in the runs."""
+    return judged["run"].sub(1).mod(trainings).where(judged["policy"] != POLICIES[0], 0)
+
+
 def judge_accuracy(known: pd.DataFrame, interval: Interval) -> pd.DataFrame:
     """Return the accuracy of a judge on known pairs, by language: of all kinds ("all"), then of each.
 
@@ -110,9 +115,9 @@ def length_controlled(judged: pd.DataFrame) -> pd.Series:
 
 
 def _of_language(language: str, judged: pd.DataFrame, interval: Interval, trainings: int) -> pd.DataFrame:
-    turn = judged["run"].sub(1).mod(trainings).where(judged["policy"] != POLICIES[0], 0)
     columns = ["policy", "training"]
-    wins = judged.assign(training=turn).pivot_table(index="id", columns=columns, values="win", aggfunc="mean")
+    turns = judged.assign(training=turns_of(judged, trainings))
+    wins = turns.pivot_table(index="id", columns=columns, values="win", aggfunc="mean")
     resampled = resampled_means(wins.to_numpy(), interval, "win_rates", language)
     of_column = pd.DataFrame(np.vstack([wins.mean(), resampled]), columns=wins.columns)
     # Of each policy (1 + samples, trainings), first the data's own

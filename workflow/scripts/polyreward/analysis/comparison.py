@@ -65,6 +65,39 @@ def _check_subsets(benchmark: Benchmark, present: set[str], a_slice: bool) -> No
         )
 
 
+def training_cases(each: np.ndarray, place: int | None, models: int, trainings: int) -> np.ndarray:
+    """Return the resamples of a model's mean over its trainings, then with one training of one model.
+
+    Args:
+        each: (1 + resamples, trainings), of one model; one column if it was not trained here.
+        place: the model's, among `models` that were trained as often; None if it was not.
+
+    Returns:
+        (1 + resamples, 1 + models * trainings); with one training of each, (1 + resamples, 1).
+    """
+    if trainings < 2:
+        return each
+    cases = np.repeat(each.mean(axis=1, keepdims=True), 1 + models * trainings, axis=1)
+    if place is not None:
+        cases[:, 1 + place * trainings : 1 + (place + 1) * trainings] = each
+    return cases
+
+
+def split_cases(values: np.ndarray, trainings: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """Split sums of `training_cases`: those of mean trainings, and those with one training of one model.
+
+    values: (1 + resamples, ..., cases). Returns (1 + resamples, ...) and (1 + resamples, ..., models,
+    trainings), None where there is one training of each."""
+    shape = (*values.shape[:-1], -1, trainings)
+    return values[..., 0], values[..., 1:].reshape(shape) if trainings > 1 else None
+
+
+def in_all_languages(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores of pairs that every language has: a translation may leave some out."""
+    languages = scores.groupby("id")["language"].nunique()
+    return scores[scores["id"].map(languages) == scores["language"].nunique()]
+
+
 class Comparison:
     """Scorers of the same pairs of one language: point scores, and resamples drawn together.
 
@@ -369,17 +402,5 @@ class Accuracies:
         each = np.stack(
             [self.draws(name, language, section) for name in self.trainings[base, training]], axis=1
         )
-        if self.n_seeds < 2:
-            return each
-        cases = np.repeat(each.mean(axis=1, keepdims=True), 1 + len(self.trainings) * self.n_seeds, axis=1)
-        first = 1 + list(self.trainings).index((base, training)) * self.n_seeds
-        cases[:, first : first + self.n_seeds] = each
-        return cases
-
-    def cases(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Split sums of `training_draws`: those of mean trainings, and those with one training of one model.
-
-        values: (1 + resamples, ..., cases). Returns (1 + resamples, ...) and (1 + resamples, ..., models,
-        trainings), None where there is one training of each."""
-        shape = (*values.shape[:-1], len(self.trainings), self.n_seeds)
-        return values[..., 0], values[..., 1:].reshape(shape) if self.n_seeds > 1 else None
+        place = list(self.trainings).index((base, training))
+        return training_cases(each, place, len(self.trainings), self.n_seeds)

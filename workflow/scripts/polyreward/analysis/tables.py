@@ -7,7 +7,14 @@ import numpy as np
 import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval
-from polyreward.analysis.comparison import Accuracies, Benchmark, Comparison, transfer_rows
+from polyreward.analysis.comparison import (
+    Accuracies,
+    Benchmark,
+    Comparison,
+    in_all_languages,
+    split_cases,
+    transfer_rows,
+)
 from polyreward.analysis.verdicts import from_draws
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import ModelName
@@ -78,13 +85,14 @@ def transfer_gaps(
     several trainings the mean, and their variance is in the interval.
 
     Args:
-        scores: of these reward models, named as ModelName has it, in all languages.
+        scores: of these reward models, named as ModelName has it, in all languages; pairs that a language
+            lacks are left out.
         languages: the source language first.
     """
     source, *others = languages
     names = [ModelName.parse(name) for name in sorted(scores["scorer"].unique())]
     trainings = {(base, source): [str(name) for name in names if name.base == base] for base in bases}
-    accuracies = Accuracies(scores, trainings, benchmark, interval)
+    accuracies = Accuracies(in_all_languages(scores), trainings, benchmark, interval)
     of = {
         (base, language): accuracies.training_draws(base, source, language, "avg")
         for base in bases
@@ -96,7 +104,7 @@ def transfer_gaps(
             (f"{first} - {second}", language): gaps[first, language] - gaps[second, language]
             for language in others
         }
-    means, each = accuracies.cases(np.stack(list(gaps.values()), axis=1))
+    means, each = split_cases(np.stack(list(gaps.values()), axis=1), accuracies.n_seeds)
     compared = from_draws(means, accuracies.freedom, each)
     low, high = compared.ends(interval.confidence)
     table = pd.DataFrame(list(gaps), columns=["base_model", "eval_language"]).assign(

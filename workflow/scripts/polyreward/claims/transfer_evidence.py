@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from safetensors.numpy import load_file
 
-from polyreward.alignment.win_rates import JUDGEMENT_COLUMNS
+from polyreward.alignment.win_rates import JUDGEMENT_COLUMNS, POLICIES, turns_of
 from polyreward.analysis.bootstrap import Interval, bootstrap_weights
-from polyreward.analysis.comparison import Accuracies, Benchmark
+from polyreward.analysis.comparison import Accuracies, Benchmark, in_all_languages, training_cases
 from polyreward.analysis.geometry import spectra
 from polyreward.claims.estimate import LENGTH
 from polyreward.core.errors import PolyrewardError
@@ -92,13 +92,19 @@ class WinRates:
 
     Args:
         judgements: rows of win_rates.JUDGEMENT_COLUMNS; an instruction's win (0 to 1) is its mean over runs.
+        trainings: of each policy after DPO, which took turns in the runs.
 
     Raises:
         PolyrewardError: no instruction is left.
     """
 
-    def __init__(self, judgements: pd.DataFrame, interval: Interval):
-        wide = judgements.pivot_table(index="id", columns=["policy", "language"], values="win", dropna=False)
+    def __init__(self, judgements: pd.DataFrame, interval: Interval, trainings: int = 1):
+        turns = judgements.assign(training=turns_of(judgements, trainings))
+        keys = ["policy", "language", "training"]
+        wide = turns.pivot_table(index="id", columns=keys, values="win", dropna=False)
+        wide = wide[
+            [key for key in wide if key[0] != POLICIES[0] or key[2] == 0]
+        ]  # the base was trained by nobody
         kept = wide.dropna()
         if kept.empty:
             raise PolyrewardError(
@@ -108,12 +114,19 @@ class WinRates:
         self.n_instructions, self.n_dropped = len(kept), len(wide) - len(kept)
         self.n_runs = judgements["run"].nunique()
         self.languages = list(judgements["language"].unique())
+        self.n_trainings = trainings
         drawn = 100 * bootstrap_weights(len(kept), interval, "instructions") @ kept.to_numpy()
-        self._values = dict(zip(kept.columns, drawn.T, strict=True))
+        drawn = pd.DataFrame(drawn, columns=kept.columns)
+        self._values = {key: drawn[key].to_numpy() for key in wide.columns.droplevel("training").unique()}
+        self._trained = [key for key in self._values if key[0] != POLICIES[0]]
 
     def draws(self, policy: str, language: str) -> np.ndarray:
-        """Return the resamples (1 + resamples,) of a policy's win rate in a language."""
-        return self._values[policy, language]
+        """Return the resamples of a policy's win rate in a language: (1 + resamples, cases).
+
+        Cases are those of Accuracies.training_draws."""
+        key = policy, language
+        place = self._trained.index(key) if key in self._trained else None
+        return training_cases(self._values[key], place, len(self._trained), self.n_trainings)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,7 +158,12 @@ class Evidence:
 
 
 def read_evidence(
-    inputs, setting: Setting, benchmark: Benchmark, interval: Interval, halves: Sequence[str] = ()
+    inputs,
+    setting: Setting,
+    benchmark: Benchmark,
+    interval: Interval,
+    halves: Sequence[str] = (),
+    policy_trainings: int = 1,
 ) -> Evidence:
     """Read the inputs of rule transfer_claims: inputs.scores, .states, .norms, .ks, .judgements.
 
@@ -153,11 +171,11 @@ def read_evidence(
 
     Args:
         halves: reward models whose ties are half right, as LENGTH's are.
+        policy_trainings: of each policy after DPO, which took turns in the runs.
     """
     missing, scores = unavailable(inputs.scores), read_scores(inputs.scores)
     scores = scores[~scores["scorer"].isin(list(missing))]
-    languages = scores.groupby("id")["language"].nunique()
-    scores = scores[scores["id"].map(languages) == scores["language"].nunique()]
+    scores = in_all_languages(scores)
     shelf = {name: kind for name, kind in setting.off_the_shelf.items() if name not in missing}
     setting = dataclasses.replace(setting, off_the_shelf=shelf)
     states = {Path(path).stem: load_file(intact(path)) for path in inputs.states}
@@ -168,6 +186,6 @@ def read_evidence(
         Shares(states, interval),
         pd.concat(map(pd.read_csv, inputs.norms)),
         ks.groupby("base_model")["constant_norms"].first().to_dict(),
-        WinRates(read_table(inputs.judgements, JUDGEMENT_COLUMNS), interval),
+        WinRates(read_table(inputs.judgements, JUDGEMENT_COLUMNS), interval, policy_trainings),
         interval.seed,
     )

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import ks_2samp, kstwobign
 
+from polyreward.analysis.comparison import split_cases
 from polyreward.analysis.verdicts import Contrasts, from_correlations, from_draws, from_permutations
 from polyreward.carb.downstream.correlation import FEWEST_BASES, correlations_with, permuted_by_base
 from polyreward.claims.estimate import Estimate, require
@@ -248,13 +249,14 @@ def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
     )
     leads = [wins.draws("english", language) - wins.draws(against, language) for language in languages]
     left_out = f" Left out: {wins.n_dropped} instructions without all judgements." if wins.n_dropped else ""
+    of_means, of_each = split_cases(_mean_or_each(leads, over), wins.n_trainings)
     return Estimate(
-        from_draws(_mean_or_each(leads, over), wins.n_instructions - 1),
+        from_draws(of_means, wins.n_instructions - 1, of_each),
         wins.n_instructions,
         "instructions",
-        "paired bootstrap over instructions",
+        _with_trainings("paired bootstrap over instructions", wins.n_trainings),
         f"Languages: {' '.join(languages)}. Answers per instruction: {wins.n_runs}.{left_out}",
-        trainings=1,
+        trainings=wins.n_trainings,
     )
 
 
@@ -372,10 +374,14 @@ def _mean_or_each(leads: Sequence[np.ndarray], over: str) -> np.ndarray:
 def _of_templates(evidence: Evidence, contrasts: Sequence[np.ndarray], over: str = "each") -> Estimate:
     """Return an estimate for reward models that were trained here."""
     accuracies, trainings = evidence.accuracies, evidence.accuracies.n_seeds
-    of_means, of_each = accuracies.cases(_mean_or_each(contrasts, over))
+    of_means, of_each = split_cases(_mean_or_each(contrasts, over), trainings)
     drawn = from_draws(of_means, accuracies.freedom, of_each)
-    test = "paired bootstrap over templates" + (" and variance between trainings" if trainings > 1 else "")
+    test = _with_trainings("paired bootstrap over templates", trainings)
     return Estimate(drawn, accuracies.n_templates, "templates", test, trainings=trainings)
+
+
+def _with_trainings(test: str, trainings: int) -> str:
+    return f"{test} and variance between trainings" if trainings > 1 else test
 
 
 def _of_scorers(evidence: Evidence, leads: Sequence[np.ndarray], note="", over: str = "each") -> Estimate:

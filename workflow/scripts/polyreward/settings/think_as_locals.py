@@ -156,5 +156,7 @@ class ThinkAsLocals(Section):
         )
     )
     seeds: Count = Field(
-        description="Trainings of `full`, each with its own seed; carb_locals_learning has all, other tables the first."
+        description=(
+            "Trainings of `full`, each with its own seed; carb_locals_learning has all, other tables the first."
+        )
     )

@@ -24,7 +24,10 @@ class Pool(Section):
 
     datasets: Names = Field(description="Names in workflow/catalog/datasets.yaml.")
     dev_share: Share = Field(
-        description="Share of the templates that reward models of the tables are not trained on; for tuning, Figure 3's prompts and its judge (paper: 20%)."
+        description=(
+            "Share of the templates that reward models of the tables are not trained on; for tuning, Figure 3's"
+            " prompts and its judge (paper: 20%)."
+        )
     )
     filters: Annotated[list[Literal["distinct", "unseen"]], Distinct()] = Field(
         description=(
@@ -55,7 +58,9 @@ class Benchmarks(Section):
     )
     unseen_kinds: str | None = Field(
         default=None,
-        description="A benchmark of kinds of rejected answers that only Figure 3's judge is trained on; null for none.",
+        description=(
+            "A benchmark of kinds of rejected answers that only Figure 3's judge is trained on; null for none."
+        ),
     )
 
 
