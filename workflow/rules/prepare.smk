@@ -95,5 +95,3 @@ use rule base_model as random_base_model with:
         corpus=["<prepared>/train.jsonl"],
     output:
         directory("<prepared>/models/{base}"),
-    benchmark:
-        "<benchmarks>/random_base_model/{base}.tsv"

@@ -280,5 +280,3 @@ use rule carb_judge_scores as candidate_judge_scores with:
         frozen=[],
     output:
         CARB.candidate_scores(["{scorer}", "{scorer}-knockout"]),
-    benchmark:
-        "<benchmarks>/candidate_judge_scores/{scorer}.tsv"

@@ -210,6 +210,11 @@ def test_the_correlations_say_which_set_and_selection_they_are_of():
         *(("open", "best-of-n", "chrf", benchmark) for benchmark in BENCHMARKS),  # it has no accepted answer
         *(("short", "grpo", rating, benchmark) for rating in ("match", "chrf") for benchmark in BENCHMARKS),
     ]  # fmt: skip
+    trained = several().query("kind != 'bound'")
+    for selection in ("grpo", "best-of-n"):
+        three = trained[trained["selection"] == selection].head(3)
+        alone = correlation_table(three, Interval(100, 0.95, 1))
+        assert set(alone["verdict"]) == {"not decided: 3 reward models"}
     few = found[found["selection"] == "grpo"]
     assert few["slope"].isna().all() and set(few["n"]) == {3}
     assert set(few["verdict"]) == {"not decided: 3 reward models"}

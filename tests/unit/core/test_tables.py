@@ -51,7 +51,7 @@ def test_a_table_is_read_back(tmp_path):
     [
         (TABLE.drop(columns="value"), r"missing columns \['value'\], unknown columns \[\]"),
         (TABLE.assign(more=1), r"missing columns \[\], unknown columns \['more'\]"),
-        (TABLE.iloc[:0], "t.csv: 0 rows"),
+        (TABLE.iloc[:0], "t.csv: the table has no rows"),
     ],
 )
 def test_a_table_with_other_columns_or_no_rows_is_neither_written_nor_read(tmp_path, table, message):

@@ -25,7 +25,6 @@ from polyreward.carb.downstream.correlation import (
     reliability,
 )
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.naming import GRPO
 from polyreward.core.tables import read_table, write_exact
 from polyreward.ops.jobs import run
 
@@ -106,13 +105,12 @@ def correlation_table(points: pd.DataFrame, interval: Interval) -> pd.DataFrame:
     """Return for each set, selection, policy and rating a regression on each benchmark, and a test between
     the two.
 
-    The test's values stand in the row of the first benchmark. A policy trained by too few reward models is
-    undecided."""
+    The test's values stand in the row of the first benchmark. Too few reward models decide nothing."""
     records = []
     for of, rows in points.groupby(OF, sort=False):
         whose = dict(zip(OF, of, strict=True))
         for rating in (name for name in RATINGS if rows[name].notna().any()):
-            if whose["selection"] == GRPO and len(rows) < FEWEST:
+            if len(rows) < FEWEST:
                 verdict = f"not decided: {len(rows)} reward models"
                 few = {"n": len(rows), "n_bases": rows["base"].nunique(), "verdict": verdict}
                 found = [{"benchmark": benchmark, **few} for benchmark in BENCHMARKS]

@@ -9,6 +9,7 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison
 from polyreward.analysis.tables import VALUES
 from polyreward.artifacts.renderings import write_artifact
+from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import read_scores, unavailable
 from polyreward.ops.jobs import run
 
@@ -117,13 +118,15 @@ def main(snakemake):
     params, files = snakemake.params, [*snakemake.input.scores, *snakemake.input.translated]
     benchmarks = {facts["name"]: Benchmark(**facts) for facts in params.benchmarks}
     scores, missing = read_scores(files), unavailable(files)
+    reasons = "; ".join(f"{name} ({why})" for name, why in missing.items())
+    if scores.empty:
+        raise PolyrewardError(f"anchor: no reward model could be scored: {reasons}")
     printed = printed_numbers(
         *map(pd.read_csv, snakemake.input.printed), scores["scorer"].unique(), params.source
     )
     table = anchor_table(
         scores, benchmarks, printed, params.source, Interval(**params.interval), params.halves
     )
-    reasons = "; ".join(f"{name} ({why})" for name, why in missing.items())
     caption = f"{CAPTION} Not to be had: {reasons}." if reasons else CAPTION
     write_artifact(table, COLUMNS, caption, "anchor", snakemake.output)
 

@@ -84,6 +84,7 @@ def _sampled(lm: CausalLM, question: dict, settings: Candidates) -> list[str]:
         temperature=settings.temperature,
         top_k=0,
         top_p=1.0,
+        repetition_penalty=1.0,  # some models' own settings have another
         pad_token_id=tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id,
         tokenizer=tokenizer,
         stop_strings=None if settings.chat else ["\n"],

@@ -59,7 +59,7 @@ def judgements(
             }
         )
     table = pd.DataFrame(records, columns=JUDGEMENT_COLUMNS)
-    if (table["win"] == 0.5).all():
+    if len(table) and (table["win"] == 0.5).all():
         announce(
             f"judge, {language}: every comparison is a tie. A judge that names the same place for every pair"
             " gives that."

@@ -1,6 +1,7 @@
 """Score reward models of one base on one benchmark; each is loaded once, and layers that they share run
 once."""
 
+import gc
 from itertools import groupby
 from pathlib import Path
 
@@ -18,6 +19,8 @@ def main(snakemake):
     for scorer, outputs in groupby(snakemake.output, key=lambda path: score_file(path)["scorer"]):
         classifier = load_classifier(folders[scorer], **params.scoring)
         write_row_scores(with_memory(classifier, params.top_layers, states), inputs.rows, outputs)
+        del classifier
+        gc.collect()  # its layers refer to each other, and a job asks for the memory of one reward model
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Label responses with the target reward model and the English one: the best against the worst."""
 
+import gc
 from collections.abc import Sequence
 
 import numpy as np
@@ -82,6 +83,8 @@ def main(snakemake):
         reward_model = load_classifier(model, **params.scoring)
         found[labeller] = labelled(responses, reward_model, f"{labeller} labels, {language}")
         write_jsonl(found[labeller][0], output)
+        del reward_model
+        gc.collect()  # the job asks for the memory of one reward model
     write_table(counts_table(found, language), snakemake.output.counts, COUNT_COLUMNS)
 
 

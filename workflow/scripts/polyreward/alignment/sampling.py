@@ -1,5 +1,6 @@
 """Sample a policy's responses with a seed."""
 
+import gc
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -154,4 +155,6 @@ def answers_of_runs(
                     {"policy": name, "run": run, "id": row["id"], "response": text}
                     for row, (text,) in zip(instructions, said, strict=True)
                 ]
+        del policy
+        gc.collect()  # the job asks for the memory of one policy
     return found

@@ -131,18 +131,21 @@ def correlation_with_sensitivity(evidence: CarbEvidence) -> Estimate:
     """Correlate reward models' CARB score with their index of perturbations."""
     found, scores = evidence.sensitivity, evidence.scores
     require(found.n_rewritten, NO_REWRITES)
+    # One that could not be run on the other benchmark, or on candidates, has no point and no base.
+    places = [place for place, name in enumerate(found.names) if name in evidence.bases]
+    names, indices = [found.names[place] for place in places], found.indices[:, places]
     require(
-        len(found.names) >= FEWEST,
-        f"it needs {FEWEST} reward models whose scores rewrites change; this run has {len(found.names)}",
+        len(names) >= FEWEST,
+        f"it needs {FEWEST} reward models whose scores rewrites change; this run has {len(names)}",
     )
     points = dict(zip(scores.kinds, scores.draws(None, "carb")[0], strict=True))
-    pairs = pd.DataFrame({"carb": [points[name] for name in found.names], "index": found.indices[0]})
+    pairs = pd.DataFrame({"carb": [points[name] for name in names], "index": indices[0]})
     require((pairs.nunique() > 1).all(), "all reward models have the same score or the same index")
-    bases = [evidence.bases[name] for name in found.names]
+    bases = [evidence.bases[name] for name in names]
     contrast = from_correlations([pairs.corr().loc["carb", "index"]], len(set(bases)))
     permuted = permuted_by_base(pairs["index"].to_numpy(), bases, evidence.seed, "claims", "sensitivity")
     null = from_permutations(correlations_with(permuted, pairs[["carb"]]))
-    draws = {"CARB score": scores.draws(None, "carb"), "index": found.indices}
+    draws = {"CARB score": scores.draws(None, "carb"), "index": indices}
     reliable = {name: reliability(values[0], np.nanstd(values[1:], axis=0)) for name, values in draws.items()}
     return _over_bases(contrast, null, bases, "Fisher's interval of a correlation", _as_text(reliable))
 

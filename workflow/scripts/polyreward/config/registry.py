@@ -84,8 +84,8 @@ class Registry:
                 + about.replace("{", "{{").replace("}", "}}")
                 + "The chosen answer must score above every rejected one. A tie is half right for a baseline"
                 " and for a judge of `verdict: text` or a `question`, and wrong for all others. Chance:"
-                " accuracy of a random choice. Truncated: share of conversations cut to the scorer's window. Within noise:"
-                " items whose margin is no larger than what batching may move."
+                " accuracy of a random choice. Truncated: share of conversations cut to the scorer's window."
+                " Within noise: items whose margin is no larger than what batching may move."
             ),
         }
 

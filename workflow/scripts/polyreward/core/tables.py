@@ -95,7 +95,9 @@ def as_written(table: pd.DataFrame) -> pd.DataFrame:
 def check_columns(table: pd.DataFrame, columns: Sequence[str], path: str | Path) -> None:
     """Raise PolyrewardError unless the table has rows and exactly these columns."""
     missing, extra = set(columns) - set(table.columns), set(table.columns) - set(columns)
-    if missing or extra or table.empty:
+    if table.empty and not (missing or extra):
+        raise PolyrewardError(f"{path}: the table has no rows, so there is nothing to show or to compare")
+    if missing or extra:
         raise PolyrewardError(
             f"{path}: {len(table)} rows, missing columns {sorted(missing)}, unknown columns {sorted(extra)}; "
             f"it has exactly {', '.join(columns)}"

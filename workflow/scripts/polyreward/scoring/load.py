@@ -59,7 +59,7 @@ def load_classifier(
         )
     _check_fit(model, tokenizer, source, max_length)
     share = shares_prompt(model, output)
-    return Classifier(model, tokenizer, max_length, _fitting_budget(attention, token_budget), share, output)
+    return Classifier(model, tokenizer, max_length, _fitting_budget(model, token_budget), share, output)
 
 
 def load_causal_lm(
@@ -74,7 +74,7 @@ def load_causal_lm(
     """Load a causal LM and its tokenizer; arguments and errors as in load_classifier."""
     model, tokenizer = _loaded(AutoModelForCausalLM, source, dtype, attention, revision, False, gpus)
     _check_fit(model, tokenizer, source, max_length)
-    return causal_lm(model, tokenizer, max_length, _fitting_budget(attention, token_budget))
+    return causal_lm(model, tokenizer, max_length, _fitting_budget(model, token_budget))
 
 
 def _check_fit(model: torch.nn.Module, tokenizer, source: str | Path, max_length: int) -> None:
@@ -107,8 +107,10 @@ def _check_fit(model: torch.nn.Module, tokenizer, source: str | Path, max_length
         )
 
 
-def _fitting_budget(attention: str, token_budget: int) -> int:
-    return min(token_budget, EAGER_TOKENS) if attention == "eager" else token_budget
+def _fitting_budget(model: torch.nn.Module, token_budget: int) -> int:
+    # By what it runs, not by what was asked for: some kinds of models fall back to eager.
+    eager = model.config._attn_implementation == "eager"
+    return min(token_budget, EAGER_TOKENS) if eager else token_budget
 
 
 def load_tokenizer(source: str | Path, revision: str | None = None):

@@ -125,7 +125,7 @@ class GrpoTraining(Section):
     )
     vllm_tensor_parallel: Count = Field(
         default=1,
-        description="GPUs that vLLM spreads a copy of the weights over; the number of processes is a multiple.",
+        description="GPUs that vLLM spreads a copy of the weights over; divides the number of processes.",
     )
     vllm_sleep: bool = Field(
         default=True, description="vLLM gives its memory back while weights are updated."

@@ -157,6 +157,6 @@ class ThinkAsLocals(Section):
     )
     seeds: Count = Field(
         description=(
-            "Trainings of `full`, each with its own seed; carb_locals_learning has all, other tables the first."
+            "Trainings of `full`, each with its own seed; carb_locals_learning has all, others the first."
         )
     )

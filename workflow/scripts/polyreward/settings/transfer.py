@@ -25,8 +25,8 @@ class Pool(Section):
     datasets: Names = Field(description="Names in workflow/catalog/datasets.yaml.")
     dev_share: Share = Field(
         description=(
-            "Share of the templates that reward models of the tables are not trained on; for tuning, Figure 3's"
-            " prompts and its judge (paper: 20%)."
+            "Share of the templates that reward models of the tables are not trained on; for tuning,"
+            " Figure 3's prompts and its judge (paper: 20%)."
         )
     )
     filters: Annotated[list[Literal["distinct", "unseen"]], Distinct()] = Field(
@@ -59,7 +59,8 @@ class Benchmarks(Section):
     unseen_kinds: str | None = Field(
         default=None,
         description=(
-            "A benchmark of kinds of rejected answers that only Figure 3's judge is trained on; null for none."
+            "A benchmark of kinds of rejected answers that only Figure 3's judge is trained on; null for"
+            " none."
         ),
     )
 
@@ -289,7 +290,7 @@ class Alignment(Section):
             " X-AlpacaEval)."
         )
     )
-    max_instructions: Count | None = Field(
+    max_instructions: Annotated[int, Field(ge=2)] | None = Field(
         default=None, description="So many of them, drawn by hash; null for all (paper: null)."
     )
     reference: str | None = Field(
