@@ -43,8 +43,8 @@ def together(tables, rows=ROWS, benchmark="bench", language="en"):
 
 
 def comparison(rows=ROWS, ties="wrong", interval=INTERVAL, benchmark=BENCHMARK, a_slice=False, **tables):
-    halves = tables if ties == "half" else ()
-    return Comparison(together(tables, rows), benchmark, interval, halves, a_slice)
+    half_credit = tables if ties == "half" else ()
+    return Comparison(together(tables, rows), benchmark, interval, half_credit, a_slice)
 
 
 def independent(count):

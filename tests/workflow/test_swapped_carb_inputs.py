@@ -190,7 +190,7 @@ def judges(folder):
         {"rewardbench": paths, "carb": write_carb(folder, "carb", names, by_culture=False),
          "replies": write_replies(folder, names)},
         {"judges": names, "contrasts": [("full", "base")], "benchmark": benchmark, "cultures": CULTURES, "domains": DOMAINS,
-         "interval": INTERVAL, "half_ties": []},
+         "interval": INTERVAL, "half_credit": []},
         ["table"],
     )  # fmt: skip
 

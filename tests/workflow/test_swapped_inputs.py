@@ -49,13 +49,13 @@ def transfer(files):
 
 def language(files):
     paths = [files[name, "es"] for name in [*TRAINED, "shelf"]]
-    return paths, {"benchmark": BENCHMARK, "interval": INTERVAL, "halves": []}
+    return paths, {"benchmark": BENCHMARK, "interval": INTERVAL, "half_credit": []}
 
 
 def ready_made(files):
     kinds = {"shelf": "classifier", "length": "baseline"}
     paths = [files[name, language] for language in ("en", *TARGETS) for name in kinds]
-    return paths, {"kinds": kinds, "benchmark": BENCHMARK, "interval": INTERVAL, "halves": []}
+    return paths, {"kinds": kinds, "benchmark": BENCHMARK, "interval": INTERVAL, "half_credit": []}
 
 
 def gap(files):
@@ -70,7 +70,7 @@ def gap(files):
 
 def of_es(files):
     paths = [files[name, "es"] for name in [*TRAINED, "length", "shelf"]]
-    return paths, {"baselines": ["length"], "benchmark": BENCHMARK, "interval": INTERVAL, "halves": []}
+    return paths, {"baselines": ["length"], "benchmark": BENCHMARK, "interval": INTERVAL, "half_credit": []}
 
 
 RULES = {

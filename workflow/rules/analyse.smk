@@ -54,7 +54,7 @@ rule language_comparison:
         "../../envs/analyse.yaml"
     params:
         benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
-        halves=SCALE.half_ties,
+        half_credit=SCALE.half_credit,
         interval=SCALE.interval,
     script:
         "../scripts/analyse/language_comparison.py"
@@ -75,7 +75,7 @@ rule ready_made_comparison:
     params:
         kinds=SCALE.table2_scorers,
         benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
-        halves=SCALE.half_ties,
+        half_credit=SCALE.half_credit,
         interval=SCALE.interval,
     script:
         "../scripts/analyse/ready_made_comparison.py"
@@ -98,7 +98,7 @@ rule scorer_comparison:
     params:
         baselines=SCALE.baselines,
         benchmark=lambda wc: SCALE.benchmark_facts(wc.benchmark),
-        halves=SCALE.half_ties,
+        half_credit=SCALE.half_credit,
         interval=SCALE.interval,
     script:
         "../scripts/analyse/scorer_comparison.py"
@@ -117,7 +117,7 @@ rule twin_comparison:
     params:
         baselines=SCALE.baselines,
         benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.twins),
-        halves=SCALE.half_ties,
+        half_credit=SCALE.half_credit,
         interval=SCALE.interval,
     script:
         "../scripts/analyse/twin_comparison.py"

@@ -101,7 +101,7 @@ rule anchor:
     params:
         benchmarks=[SCALE.benchmark_facts(name) for name in [ANCHOR, ANCHOR_TRANSLATED]],
         source=SETTINGS.source_language,
-        halves=SCALE.half_ties,
+        half_credit=SCALE.half_credit,
         interval=SCALE.interval,
     script:
         "../scripts/artifacts/anchor.py"
@@ -145,7 +145,7 @@ rule transfer_claims:
             "off_the_shelf": SCALE.ready_made_pretraining,
         },
         benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
-        halves=SCALE.half_ties,
+        half_credit=SCALE.half_credit,
         policy_trainings=SETTINGS.alignment.trainings,
         interval=SCALE.interval,
         confidence=SCALE.confidence,
@@ -271,7 +271,7 @@ rule own_benchmark_table:
         "../../envs/analyse.yaml"
     params:
         baselines=TEXT_BASELINES,
-        halves=SCALE.half_ties,
+        half_credit=SCALE.half_credit,
         confidence=SETTINGS.intervals.confidence,
         caption=lambda wc: ARTIFACTS.caption(f"benchmark_{wc.benchmark}"),
     script:

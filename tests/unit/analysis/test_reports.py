@@ -189,7 +189,7 @@ def test_the_table_of_an_own_benchmark_has_chance_per_subset():
     found = [of.loc[("rm", "a"), "low"] for of in (by_key, narrow)]
     assert found == pytest.approx([100 / (1 + 1.95996**2), 100 / (1 + 1.64485**2)], abs=1e-3)
     found = together({"length": tied, "rm": tied}, rows)
-    judged = own.own_table(found, rows, ["length"], 0.95, halves=["rm"]).set_index(["scorer", "subset"])
+    judged = own.own_table(found, rows, ["length"], 0.95, half_credit=["rm"]).set_index(["scorer", "subset"])
     assert judged.loc[("rm", "all items"), ["kind", "accuracy_pct"]].tolist() == ["reward model", 50]
 
 

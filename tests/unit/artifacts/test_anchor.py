@@ -47,7 +47,7 @@ def made(tmp_path):
         for use, benchmark, language in (("scores", "rewardbench", "en"), ("translated", "multilingual-rewardbench", "ko"))
     }  # fmt: skip
 
-    def run(tables3to7=PRINTED, table2=TABLE2, halves=()):
+    def run(tables3to7=PRINTED, table2=TABLE2, half_credit=()):
         printed = [tmp_path / "tables3to7.csv", tmp_path / "table2.csv"]
         for table, path in zip((tables3to7, table2), printed, strict=True):
             table.to_csv(path, index=False)
@@ -57,7 +57,7 @@ def made(tmp_path):
         params = {
             "benchmarks": FACTS,
             "source": "en",
-            "halves": halves,
+            "half_credit": half_credit,
             "interval": {"samples": 50, "confidence": 0.95, "seed": 1},
         }
         inputs = SimpleNamespace(**files, printed=printed)
@@ -108,7 +108,7 @@ def test_what_the_paper_does_not_print_has_no_verdict(made):
 
 
 def test_ties_of_a_judge_that_names_answers_are_half_right(made):
-    wrong, half = made()["accuracy_pct"], made(halves=[LLAMA])["accuracy_pct"]
+    wrong, half = made()["accuracy_pct"], made(half_credit=[LLAMA])["accuracy_pct"]
     assert (half - wrong)[LLAMA].round(6).eq(6.25).all()  # one tie of eight pairs of each subset
     assert (half - wrong)[OFFSET].eq(0).all()
 

@@ -7,8 +7,8 @@ from carb_data import possible
 from support import script
 
 from polyreward.scoring.families import load_reward_model
-from polyreward.scoring.local_judge import LocalJudge
-from polyreward.scoring.server import ServerJudge
+from polyreward.scoring.local_judge import LocalBackend
+from polyreward.scoring.server import ApiBackend
 
 completed = script("prepare/carb_completions").completed
 
@@ -81,10 +81,10 @@ def test_a_generator_is_a_model_that_is_run_here_or_one_on_a_server(tiny_gemma, 
     here = load_reward_model(
         {"kind": "generative", "source": str(tiny_gemma), "max_new_tokens": 3}, SCORING, tmp_path
     )
-    assert isinstance(here.backend, LocalJudge)
+    assert isinstance(here.backend, LocalBackend)
     (item,) = completed([possible()], {"tiny": lambda: here}, LANGUAGES, 1)
     assert all(answer["generator"] == "tiny" for answer in answers(item))
     server = {"url": "http://127.0.0.1:1/v1", "model": "m"}
     assert isinstance(
-        load_reward_model({"kind": "generative", "server": server}, SCORING, tmp_path).backend, ServerJudge
+        load_reward_model({"kind": "generative", "server": server}, SCORING, tmp_path).backend, ApiBackend
     )

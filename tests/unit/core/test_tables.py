@@ -18,11 +18,11 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import (
     as_markdown,
     as_written,
+    parse_score_path,
     read_exact,
     read_scores,
     read_table,
-    score_file,
-    unavailable,
+    unavailable_reasons,
     write_exact,
     write_scores,
     write_sealed,
@@ -214,12 +214,12 @@ def test_a_file_without_rows_says_whose_scores_are_unavailable_and_why(tmp_path)
     paths = [*score_files(tmp_path, rm=PAIRS), tmp_path / "gone.parquet"]
     write_unavailable("the hub has no such model", paths[1], **MINE | {"scorer": "gone"})
     assert read_scores(paths)["scorer"].unique().tolist() == ["rm"]
-    assert unavailable(paths) == {"gone": "the hub has no such model"}
-    assert read_scores(paths[1]).empty and unavailable(paths[0]) == {}
+    assert unavailable_reasons(paths) == {"gone": "the hub has no such model"}
+    assert read_scores(paths[1]).empty and unavailable_reasons(paths[0]) == {}
 
 
 def test_a_path_of_scores_names_what_the_file_holds():
-    assert score_file("results/work/5_scores/bench/rm/es.parquet") == MINE
+    assert parse_score_path("results/work/5_scores/bench/rm/es.parquet") == MINE
 
 
 def test_scores_are_of_the_file_as_it_was_written(tmp_path):

@@ -15,7 +15,7 @@ from support import script
 from polyreward.core.errors import LONGEST, PolyrewardError, UnavailableError, first_line
 from polyreward.core.files import write_text
 from polyreward.core.seals import intact, sealed_folder
-from polyreward.core.tables import read_scores, unavailable, write_scores, write_unavailable
+from polyreward.core.tables import read_scores, unavailable_reasons, write_scores, write_unavailable
 from polyreward.core.unavailable import (
     is_unavailable,
     missing_reason,
@@ -51,7 +51,7 @@ def test_a_job_that_fails_leaves_its_reason_in_all_its_scores(tmp_path):
         write_scores(THERE, found.output[0], benchmark="b", scorer="rm", language="en")
         raise UnavailableError("rm: a head that nobody knows; leave it out\n  - more")
     for path in found.output[:2]:
-        assert unavailable(path) == {"rm": "rm: a head that nobody knows; leave it out"}
+        assert unavailable_reasons(path) == {"rm": "rm: a head that nobody knows; leave it out"}
         assert read_scores(path).empty
     assert not (tmp_path / "replies.csv").exists()
 
@@ -76,7 +76,7 @@ def test_a_model_may_be_missing_wherever_its_name_is_among_the_wildcards(tmp_pat
     found.wildcards = SimpleNamespace(benchmark="b", scorer="rm")
     found.params = SimpleNamespace(entry={}, scoring={}, cache=None)
     module.main(found)
-    assert unavailable(found.output[0]) == {"rm": "rm: gated"}
+    assert unavailable_reasons(found.output[0]) == {"rm": "rm: gated"}
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_judge_of_the_catalog_beside_think_as_locals_may_be_missing_but_none_o
     found = job(tmp_path, ROW, "judge")
     with scores_or_reason(found, "judge"):
         raise UnavailableError("judge: gone")
-    assert unavailable(found.output[0]) == {"judge": "judge: gone"}
+    assert unavailable_reasons(found.output[0]) == {"judge": "judge: gone"}
     with pytest.raises(PolyrewardError, match="gone"), scores_or_reason(job(tmp_path, ROW, "mine"), "mine"):
         raise PolyrewardError("mine: gone")
 

@@ -22,8 +22,8 @@ from polyreward.models.serving import Server
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.load import load_causal_lm
-from polyreward.scoring.local_judge import LocalJudge, ends_of, request_ids
-from polyreward.scoring.served_judge import ServedJudge
+from polyreward.scoring.local_judge import LocalBackend, ends_of, request_ids
+from polyreward.scoring.served_judge import ServedBackend
 from polyreward.settings.model import Serve
 from polyreward.settings.transfer import LmEngine, Sampling
 from polyreward.translation.lm import LmTranslator, lm_translator
@@ -182,12 +182,12 @@ def test_a_served_policy_draws_the_same_for_the_same_seed_and_each_response_anew
 def test_a_served_judge_replies_as_a_local_one(tiny_server, tiny_gemma, max_length):
     server, folder = tiny_server
     lm = load_causal_lm(tiny_gemma, "float32", max_length, 4000)
-    judge = ServedJudge(server, lm.tokenizer, Writing(5, ends_of(lm)), max_length, True)
+    judge = ServedBackend(server, lm.tokenizer, Writing(5, ends_of(lm)), max_length, True)
     before = len(requests_of(folder))
-    assert judge.replies(REQUESTS, "") == LocalJudge(lm, 5).replies(REQUESTS, "")
+    assert judge.replies(REQUESTS, "") == LocalBackend(lm, 5).replies(REQUESTS, "")
     expected = [request_ids(lm.tokenizer, request)[-max_length:] for request in REQUESTS]
     assert sorted(body["prompt"] for body in requests_of(folder)[before:]) == sorted(expected)
-    assert judge.cut(REQUESTS) == LocalJudge(lm, 5).cut(REQUESTS)
+    assert judge.cut(REQUESTS) == LocalBackend(lm, 5).cut(REQUESTS)
     assert any(judge.cut(REQUESTS)) is (max_length == 20)
 
 

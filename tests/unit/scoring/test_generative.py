@@ -14,7 +14,13 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.generative import LABELS, TEMPLATE, judge, named_label, rotated_requests
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.load import load_causal_lm
-from polyreward.scoring.local_judge import LocalJudge, beginning_alike, label_tokens, local_judge, request_ids
+from polyreward.scoring.local_judge import (
+    LocalBackend,
+    beginning_alike,
+    label_tokens,
+    local_judge,
+    request_ids,
+)
 from polyreward.sources.chat_templates import CHATML, PLAIN
 
 PAIRS = [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in ROWS]
@@ -267,7 +273,7 @@ def test_label_scores_do_not_depend_on_batch_size(lm, token_budget, plain_head):
 
 def test_label_logprobs_are_the_models_own(lm):
     requests = [[{"role": "user", "content": text}] for text in rotated_requests(TEMPLATE, PAIRS[0])]
-    found = LocalJudge(lm, 9).label_logprobs(requests, ["A", "B"], "")
+    found = LocalBackend(lm, 9).label_logprobs(requests, ["A", "B"], "")
     for row, request in zip(found, requests, strict=True):
         text = lm.tokenizer.apply_chat_template(request, tokenize=False, add_generation_prompt=True)
         ids = lm.tokenizer(text, add_special_tokens=False, return_tensors="pt")["input_ids"]
@@ -291,7 +297,7 @@ def test_requests_are_truncated_on_the_left_and_their_items_marked(lm):
     short = dataclasses.replace(lm, max_length=limit)
     scores = local_judge(short, "labels", 9, TEMPLATE).score(PAIRS, "")
     assert [list(cut) for cut in scores.truncated] == [[length > limit] * 2 for length in lengths]
-    assert LocalJudge(short, 9)._sequences(requests) == [
+    assert LocalBackend(short, 9)._sequences(requests) == [
         request_ids(lm.tokenizer, request)[-limit:] for request in requests
     ]
     whole = judged.score(PAIRS, "").values
@@ -338,7 +344,7 @@ def test_an_items_four_questions_share_rows_and_score_the_same_as_one_by_one(lm,
 def test_replies_are_greedy_whatever_the_batch_and_the_models_own_settings(lm, token_budget):
     lm.model.generation_config.update(do_sample=True, temperature=9.0, repetition_penalty=9.0, num_beams=2)
     requests = [[{"role": "user", "content": row["prompt"]}] for row in ROWS]
-    replies = LocalJudge(dataclasses.replace(lm, token_budget=token_budget), 5).replies(requests, "")
+    replies = LocalBackend(dataclasses.replace(lm, token_budget=token_budget), 5).replies(requests, "")
     assert replies == [greedy(lm, request, 5) for request in requests]
     assert all(replies)
 
@@ -346,14 +352,14 @@ def test_replies_are_greedy_whatever_the_batch_and_the_models_own_settings(lm, t
 def test_a_finished_reply_ends_where_its_neighbours_go_on(lm):
     requests = [[{"role": "user", "content": row["prompt"]}] for row in ROWS]
     lm.tokenizer.pad_token = None  # as most bases have it
-    whole = LocalJudge(lm, 5).replies(requests, "")
+    whole = LocalBackend(lm, 5).replies(requests, "")
     ids = lm.model.generate(
         torch.tensor([request_ids(lm.tokenizer, requests[0])]), max_new_tokens=5, do_sample=False
     )
     lm.model.generation_config.eos_token_id = int(ids[0, -3])  # what the first reply says third ends it
-    ended = LocalJudge(lm, 5).replies(requests, "")
+    ended = LocalBackend(lm, 5).replies(requests, "")
     assert len(ended[0]) < len(whole[0]) and whole[0].startswith(ended[0])
-    assert ended == [LocalJudge(lm, 5).unbatched().replies([request], "")[0] for request in requests]
+    assert ended == [LocalBackend(lm, 5).unbatched().replies([request], "")[0] for request in requests]
 
 
 def test_label_tokens_are_those_that_follow_the_generation_prompt(tiny_gemma):

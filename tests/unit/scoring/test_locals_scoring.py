@@ -10,7 +10,7 @@ import pytest
 from support import script
 
 from polyreward.scoring import criteria_judge as judging
-from polyreward.scoring.criteria_judge import LocalsJudge
+from polyreward.scoring.criteria_judge import CriteriaJudge
 from polyreward.scoring.criteria_layout import question
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations
@@ -52,9 +52,11 @@ def scripted(monkeypatch):
             judging, "request_ids", lambda tokenizer, request: [0] * len(request[0]["content"])
         )
         monkeypatch.setattr(
-            LocalsJudge, "texts", lambda self, requests, label, **sampling: [(reply, True) for _ in requests]
+            CriteriaJudge,
+            "texts",
+            lambda self, requests, label, **sampling: [(reply, True) for _ in requests],
         )
-        return LocalsJudge(NoModel(), True, 8)
+        return CriteriaJudge(NoModel(), True, 8)
 
     return make
 
@@ -113,7 +115,7 @@ def test_a_forced_verdict_is_read_after_what_was_said_before_it(base, monkeypatc
     judge, said = load_reward_model(entry, SCORING, "unused"), "1. It is usual.\n2. It is"
     monkeypatch.setattr(judging, "runs_from_shared_prompts", lambda model: False)
     monkeypatch.setattr(
-        LocalsJudge, "texts", lambda self, requests, label, **sampling: [(said, False) for _ in requests]
+        CriteriaJudge, "texts", lambda self, requests, label, **sampling: [(said, False) for _ in requests]
     )
     values = judge.score([Conversations("How do I greet?", ("Bow.", "Shake hands."))], "").values[0]
     orders = (("Bow.", "Shake hands."), ("Shake hands.", "Bow."))

@@ -8,7 +8,7 @@ import pytest
 from support import script
 
 from polyreward.analysis.bootstrap import Interval
-from polyreward.scoring.criteria_judge import LocalsJudge
+from polyreward.scoring.criteria_judge import CriteriaJudge
 from polyreward.scoring.criteria_layout import Reply
 from polyreward.think_as_locals.learning import COLUMNS, learning_table
 from polyreward.think_as_locals.replies import HELD_OUT_COLUMNS
@@ -32,9 +32,9 @@ def test_verdicts_on_held_out_pairs(monkeypatch):
     ]
     surer = np.log([0.75, 0.25])
     monkeypatch.setattr(
-        LocalsJudge, "judged", lambda self, requests, label: (said, dict.fromkeys(requests, surer))
+        CriteriaJudge, "judged", lambda self, requests, label: (said, dict.fromkeys(requests, surer))
     )
-    table = held_out_verdicts("full", LocalsJudge(None, True, 8), QUESTIONS)
+    table = held_out_verdicts("full", CriteriaJudge(None, True, 8), QUESTIONS)
     assert list(table.columns) == HELD_OUT_COLUMNS
     assert table["p_right"].tolist() == pytest.approx([0.75, 0.25] * 4)
     assert table["in_form"].tolist() == [True, False] * 4

@@ -11,7 +11,7 @@ from polyreward.carb.figures.figure3 import BEST, BEST_KINDS, DOMAIN_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer, leaderboard_columns
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
-from polyreward.core.tables import unavailable, write_exact
+from polyreward.core.tables import unavailable_reasons, write_exact
 from polyreward.ops.jobs import run
 
 SHOWN = 2  # reward models of each kind
@@ -123,7 +123,7 @@ def main(snakemake):
     groups = language_groups(params.languages, settings["cultures"])
     files = snakemake.input.scores
     scores = by_scorer(files, settings["kinds"], "carb", settings["cultures"])
-    board = board_of(scores, settings, groups=sections_of(groups), missing=unavailable(files))
+    board = board_of(scores, settings, groups=sections_of(groups), missing=unavailable_reasons(files))
     items = [item for path in snakemake.input.item_files for item in read_jsonl(path)]
     columns = leaderboard_columns(settings["cultures"], settings["domains"])
     write_exact(board.table(), output.leaderboard, columns)

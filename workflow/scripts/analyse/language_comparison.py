@@ -9,7 +9,7 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison, mean_of
 from polyreward.analysis.tables import LANGUAGE_COLUMNS
 from polyreward.core.naming import ModelName
-from polyreward.core.tables import read_scores, unavailable, write_table
+from polyreward.core.tables import read_scores, unavailable_reasons, write_table
 from polyreward.core.unavailable import sizes_of
 from polyreward.ops.jobs import run
 
@@ -19,7 +19,7 @@ def language_table(
     missing: Mapping[str, str],
     benchmark: Benchmark,
     interval: Interval,
-    halves: Collection[str] = (),
+    half_credit: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return Tables 3-7's rows of one language, one for each reward model: the mean over its seeds.
 
@@ -27,9 +27,9 @@ def language_table(
 
     Args:
         missing: {reward model: why it has no scores}; it has an empty row with the reason.
-        halves: reward models whose ties are half right.
+        half_credit: reward models whose ties are half right.
     """
-    comparison = Comparison(scores, benchmark, interval, halves)
+    comparison = Comparison(scores, benchmark, interval, half_credit)
     seeds: dict[str, list[str]] = {}
     for model in comparison.scorers:
         seeds.setdefault(_first_seed(model), []).append(model)
@@ -56,7 +56,9 @@ def _first_seed(model: str) -> str:
 def main(snakemake):
     params, files = snakemake.params, snakemake.input
     facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
-    table = language_table(read_scores(files), unavailable(files), facts, interval, params.halves)
+    table = language_table(
+        read_scores(files), unavailable_reasons(files), facts, interval, params.half_credit
+    )
     write_table(table, snakemake.output[0], LANGUAGE_COLUMNS)
 
 

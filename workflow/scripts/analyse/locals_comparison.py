@@ -9,7 +9,7 @@ import pandas as pd
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.leaderboard import by_scorer, in_all
-from polyreward.core.tables import read_table, unavailable, write_exact
+from polyreward.core.tables import read_table, unavailable_reasons, write_exact
 from polyreward.core.unavailable import sizes_of
 from polyreward.ops.jobs import run
 from polyreward.think_as_locals.comparison import COLUMNS, WHOLE, judge_draws
@@ -25,7 +25,7 @@ def comparison_table(
     cultures: Sequence[str],
     domains: Sequence[str],
     interval: Interval,
-    half_ties: Sequence[str] = (),
+    half_credit: Sequence[str] = (),
     missing: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Return a row for each judge and for each contrast of two, in percent and points, with paired intervals.
@@ -33,9 +33,9 @@ def comparison_table(
     Columns: rewardbench, the mean over languages of the average of the sections, by bootstrap over templates;
     carb, the mean over items, by bootstrap over topics within domains; mean, that of the two, drawn
     independently.
-    half_ties: judges whose ties are half right on rewardbench. missing: {judge: why its row is empty}."""
+    half_credit: judges whose ties are half right on rewardbench. missing: {judge: why its row is empty}."""
     rewardbench, carb = in_all(rewardbench, carb)
-    draws = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval, half_ties)
+    draws = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval, half_credit)
     anyones, items = next(iter(rewardbench.values())), next(iter(carb.values()))
     sizes = {
         "n_pairs": anyones["id"].nunique(),
@@ -67,7 +67,7 @@ def main(snakemake):
     replies = pd.concat([read_table(path, REPLY_COLUMNS) for path in files.replies]).set_index("scorer")
     rewardbench = by_scorer(files.rewardbench, params.judges, params.benchmark["name"])
     carb = by_scorer(files.carb, params.judges, "carb")
-    reasons = unavailable(files.rewardbench) | unavailable(files.carb)
+    reasons = unavailable_reasons(files.rewardbench) | unavailable_reasons(files.carb)
     table = comparison_table(
         rewardbench,
         carb,
@@ -77,7 +77,7 @@ def main(snakemake):
         params.cultures,
         params.domains,
         Interval(**params.interval),
-        params.half_ties,
+        params.half_credit,
         {name: reasons[name] for name in params.judges if name in reasons},
     )
     write_exact(table, snakemake.output[0], COLUMNS)

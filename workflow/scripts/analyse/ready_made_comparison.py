@@ -7,7 +7,7 @@ import pandas as pd
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison
 from polyreward.analysis.tables import READY_MADE_COLUMNS
-from polyreward.core.tables import read_scores, unavailable, write_table
+from polyreward.core.tables import read_scores, unavailable_reasons, write_table
 from polyreward.core.unavailable import sizes_of
 from polyreward.ops.jobs import run
 
@@ -18,16 +18,16 @@ def ready_made_table(
     kinds: Mapping[str, str],
     benchmark: Benchmark,
     interval: Interval,
-    halves: Collection[str] = (),
+    half_credit: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return Table 2's rows: every reward model that was not trained here, on every language.
 
     Args:
         missing: {reward model: why its row is empty}.
         kinds: {reward model: its kind}, in the order of the rows; a baseline's ties are half right.
-        halves: other reward models whose ties are half right.
+        half_credit: other reward models whose ties are half right.
     """
-    half_right = {*halves, *(name for name, kind in kinds.items() if kind == "baseline")}
+    half_right = {*half_credit, *(name for name, kind in kinds.items() if kind == "baseline")}
     comparisons = [
         Comparison(of_language, benchmark, interval, half_right)
         for _, of_language in scores.groupby("language", sort=False)
@@ -45,8 +45,8 @@ def ready_made_table(
 def main(snakemake):
     params, files = snakemake.params, snakemake.input
     facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
-    missing = unavailable(files)
-    table = ready_made_table(read_scores(files), missing, params.kinds, facts, interval, params.halves)
+    missing = unavailable_reasons(files)
+    table = ready_made_table(read_scores(files), missing, params.kinds, facts, interval, params.half_credit)
     write_table(table, snakemake.output[0], READY_MADE_COLUMNS)
 
 

@@ -37,19 +37,21 @@ def scorer_tables(
     baselines: Collection[str],
     benchmark: Benchmark,
     interval: Interval,
-    halves: Collection[str] = (),
+    half_credit: Collection[str] = (),
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return (rows of baselines.csv, rows of subsets.csv) for one benchmark and language.
 
     Args:
-        halves: reward models whose ties are half right, as a baseline's are.
+        half_credit: reward models whose ties are half right, as a baseline's are.
     """
     of_scorer, of_subset = [], []
     for slice_name, ids in length_slices(rows).items():
         if not ids:
             continue
         in_slice = scores[scores["id"].isin(ids)]
-        comparison = Comparison(in_slice, benchmark, interval, {*baselines, *halves}, slice_name != "all")
+        comparison = Comparison(
+            in_slice, benchmark, interval, {*baselines, *half_credit}, slice_name != "all"
+        )
         for name in comparison.scorers:
             key = _key(comparison, name, baselines)
             of_scorer.append({**key, "slice": slice_name, **comparison.contrast({name: 1.0})})
@@ -64,7 +66,7 @@ def kind_table(
     baselines: Collection[str],
     benchmark: Benchmark,
     interval: Interval,
-    halves: Collection[str] = (),
+    half_credit: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return rows of kinds.csv: the accuracy of each scorer on each kind of rejected answer.
 
@@ -72,7 +74,7 @@ def kind_table(
     kinds = {row["id"]: row.get("kind", "written") for row in rows}
     by_kind = Benchmark(benchmark.name, {"": list(dict.fromkeys(kinds.values()))}, {})
     scores = scores.assign(subset=scores["id"].map(kinds))
-    comparison = Comparison(scores, by_kind, interval, {*baselines, *halves})
+    comparison = Comparison(scores, by_kind, interval, {*baselines, *half_credit})
     return pd.concat(
         comparison.by_subset(name)
         .rename(columns={"subset": "rejected"})
@@ -94,10 +96,10 @@ def main(snakemake):
     params, files = snakemake.params, snakemake.input
     facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
     scores, rows = read_scores(files.scores), read_jsonl(files.rows)
-    scorers, subsets = scorer_tables(scores, rows, params.baselines, facts, interval, params.halves)
+    scorers, subsets = scorer_tables(scores, rows, params.baselines, facts, interval, params.half_credit)
     write_table(scorers, snakemake.output.scorers, SCORER_COLUMNS)
     write_table(subsets, snakemake.output.subsets, SUBSET_COLUMNS)
-    kinds = kind_table(scores, rows, params.baselines, facts, interval, params.halves)
+    kinds = kind_table(scores, rows, params.baselines, facts, interval, params.half_credit)
     write_table(kinds, snakemake.output.kinds, KIND_COLUMNS)
 
 

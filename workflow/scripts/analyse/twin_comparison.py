@@ -24,12 +24,12 @@ def twin_table(
     baselines: Collection[str],
     sections: Mapping[str, Collection[str]],
     interval: Interval,
-    halves: Collection[str] = (),
+    half_credit: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return twins.csv's rows of one language: each section, and all families together.
 
     Args:
-        halves: reward models whose ties are half right, as the baselines' are.
+        half_credit: reward models whose ties are half right, as the baselines' are.
     """
     tables, records = tables_of_same_pairs(scores), []
     for section, subsets in {"all": scores["subset"].unique(), **sections}.items():
@@ -38,7 +38,7 @@ def twin_table(
             if own.empty:
                 continue
             kind = "baseline" if name in baselines else "reward model"
-            ties = "half" if name in {*baselines, *halves} else "wrong"
+            ties = "half" if name in {*baselines, *half_credit} else "wrong"
             key = {"eval_language": own["language"].iloc[0], "section": section, "scorer": name, "kind": kind}
             records.append({**key, **twin_row(own, ties, interval)})
     return pd.DataFrame(records)
@@ -72,7 +72,7 @@ def twin_row(scores: pd.DataFrame, ties: str, interval: Interval) -> dict[str, f
 def main(snakemake):
     params = snakemake.params
     interval, sections = Interval(**params.interval), params.benchmark["sections"]
-    table = twin_table(read_scores(snakemake.input), params.baselines, sections, interval, params.halves)
+    table = twin_table(read_scores(snakemake.input), params.baselines, sections, interval, params.half_credit)
     write_table(table, snakemake.output[0], TWIN_COLUMNS)
 
 

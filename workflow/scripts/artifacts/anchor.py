@@ -10,7 +10,7 @@ from polyreward.analysis.comparison import Benchmark, Comparison
 from polyreward.analysis.tables import VALUES
 from polyreward.artifacts.renderings import write_artifact
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.tables import read_scores, unavailable
+from polyreward.core.tables import read_scores, unavailable_reasons
 from polyreward.ops.jobs import run
 
 COLUMNS = ["reward_model", "benchmark", "language", "section", "accuracy_pct", "low", "high", "printed_pct"]
@@ -57,22 +57,22 @@ def anchor_table(
     printed: Mapping,
     source: str,
     interval: Interval,
-    halves: Sequence[str] = (),
+    half_credit: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Return a row (COLUMNS) for each reward model, benchmark, language, section and average.
 
     Args:
         scores: of all reward models; the first of the benchmarks is what is printed, in the source language.
-        halves: reward models whose ties are half right.
+        half_credit: reward models whose ties are half right.
     """
     records, first = [], next(iter(benchmarks))
     for (name, language), of_language in scores.groupby(["benchmark", "language"], sort=False):
-        comparison = Comparison(of_language, benchmarks[name], interval, halves)
+        comparison = Comparison(of_language, benchmarks[name], interval, half_credit)
         for scorer in comparison.scorers:
             found = comparison.contrast({scorer: 1.0})
             known = printed if (name, language) == (first, source) else {}
             subsets = subset_accuracies(
-                of_language[of_language["scorer"] == scorer], "half" if scorer in halves else "wrong"
+                of_language[of_language["scorer"] == scorer], "half" if scorer in half_credit else "wrong"
             )
             off = {section: found[section] - known.get((scorer, section), float("nan")) for section in VALUES}
             for section in VALUES:
@@ -117,7 +117,7 @@ def where_to_look(
 def main(snakemake):
     params, files = snakemake.params, [*snakemake.input.scores, *snakemake.input.translated]
     benchmarks = {facts["name"]: Benchmark(**facts) for facts in params.benchmarks}
-    scores, missing = read_scores(files), unavailable(files)
+    scores, missing = read_scores(files), unavailable_reasons(files)
     reasons = "; ".join(f"{name} ({why})" for name, why in missing.items())
     if scores.empty:
         raise PolyrewardError(f"anchor: no reward model could be scored: {reasons}")
@@ -125,7 +125,7 @@ def main(snakemake):
         *map(pd.read_csv, snakemake.input.printed), scores["scorer"].unique(), params.source
     )
     table = anchor_table(
-        scores, benchmarks, printed, params.source, Interval(**params.interval), params.halves
+        scores, benchmarks, printed, params.source, Interval(**params.interval), params.half_credit
     )
     caption = f"{CAPTION} Not to be had: {reasons}." if reasons else CAPTION
     write_artifact(table, COLUMNS, caption, "anchor", snakemake.output)

@@ -21,13 +21,13 @@ def own_table(
     rows: Sequence[dict],
     baselines: Collection[str],
     confidence: float,
-    halves: Collection[str] = (),
+    half_credit: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return every scorer's accuracy on each subset and on all items of a user's own benchmark.
 
     Args:
         confidence: the intervals' level, a fraction.
-        halves: reward models whose ties are half right, as a baseline's are.
+        half_credit: reward models whose ties are half right, as a baseline's are.
     """
     subsets: dict[str, list[dict]] = {}
     for row in rows:
@@ -35,7 +35,7 @@ def own_table(
     chances = {subset: chance(own) for subset, own in {**subsets, ALL: rows}.items()}
     tables = []
     for name, table in scores.groupby("scorer", sort=False):
-        ties = "half" if name in {*baselines, *halves} else "wrong"
+        ties = "half" if name in {*baselines, *half_credit} else "wrong"
         summary = subset_summary(table, ties, confidence)
         kind = "baseline" if name in baselines else "reward model"
         tables.append(summary.assign(scorer=name, kind=kind, chance_pct=summary["subset"].map(chances)))
@@ -45,7 +45,7 @@ def own_table(
 def main(snakemake):
     params, files = snakemake.params, snakemake.input
     scores, rows = read_scores(files.scores), read_jsonl(files.rows)
-    table = own_table(scores, rows, params.baselines, params.confidence, params.halves)
+    table = own_table(scores, rows, params.baselines, params.confidence, params.half_credit)
     name = f"benchmark_{snakemake.wildcards.benchmark}"
     write_artifact(table, OWN_COLUMNS, params.caption, name, snakemake.output)
 

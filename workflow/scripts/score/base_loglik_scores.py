@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from polyreward.core.files import read_jsonl
-from polyreward.core.tables import read_scores, score_file, write_scores
+from polyreward.core.tables import parse_score_path, read_scores, write_scores
 from polyreward.ops.jobs import run
 from polyreward.scoring.baselines import mean_loglik
 from polyreward.scoring.load import load_causal_lm
@@ -16,7 +16,7 @@ def main(snakemake):
     given = inputs.get("prompted")
     prompted = read_scores(given).set_index(["language", "id"]) if given else None
     for output in snakemake.output:
-        named = score_file(output)
+        named = parse_score_path(output)
         language, rows = named["language"], read_jsonl(files[named["language"]])
         label = f"{Path(inputs.base).name}, {language}"
         if prompted is None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from polyreward.core.draws import drawn
 from polyreward.core.files import read_jsonl
-from polyreward.core.tables import score_file, write_scores
+from polyreward.core.tables import parse_score_path, write_scores
 from polyreward.ops.jobs import run
 from polyreward.scoring.baselines import frozen_features, probe_scores
 from polyreward.scoring.load import load_causal_lm
@@ -20,7 +20,7 @@ def main(snakemake):
         features[Path(path).stem] = frozen_features(lm, rows, f"{label}, training set {Path(path).stem}")
     files = {(Path(path).parent.name, Path(path).stem): path for path in inputs.rows}
     for output in snakemake.output:
-        named = score_file(output)
+        named = parse_score_path(output)
         rows, language = read_jsonl(files[named["benchmark"], named["language"]]), named["language"]
         found = frozen_features(lm, rows, f"{label}, {named['benchmark']}, {language}")
         write_scores(

@@ -8,13 +8,13 @@ import pandas as pd
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import write_exact
 from polyreward.ops.jobs import run
-from polyreward.scoring.criteria_judge import LocalsJudge
+from polyreward.scoring.criteria_judge import CriteriaJudge
 from polyreward.scoring.criteria_layout import LABELS
 from polyreward.scoring.families import load_reward_model
 from polyreward.think_as_locals.replies import HELD_OUT_COLUMNS
 
 
-def held_out_verdicts(name: str, judge: LocalsJudge, questions: Sequence[dict]) -> pd.DataFrame:
+def held_out_verdicts(name: str, judge: CriteriaJudge, questions: Sequence[dict]) -> pd.DataFrame:
     """Return a row per question: judge (its name), id, item (the one whose pair it is), in_form, p_right.
 
     questions: as pairs.both_orders returns them. p_right: the probability of the right label of the two,

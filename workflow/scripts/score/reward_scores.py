@@ -5,7 +5,7 @@ import gc
 from itertools import groupby
 from pathlib import Path
 
-from polyreward.core.tables import score_file
+from polyreward.core.tables import parse_score_path
 from polyreward.ops.jobs import run
 from polyreward.scoring.classifier import with_memory
 from polyreward.scoring.load import load_classifier
@@ -16,7 +16,7 @@ def main(snakemake):
     params, inputs = snakemake.params, snakemake.input
     folders = {Path(folder).name: folder for folder in inputs.models}
     states: dict = {}  # of the layers that all these reward models share
-    for scorer, outputs in groupby(snakemake.output, key=lambda path: score_file(path)["scorer"]):
+    for scorer, outputs in groupby(snakemake.output, key=lambda path: parse_score_path(path)["scorer"]):
         classifier = load_classifier(folders[scorer], **params.scoring)
         write_row_scores(with_memory(classifier, params.top_layers, states), inputs.rows, outputs)
         del classifier

@@ -2,7 +2,7 @@
 
 from polyreward.core.draws import drawn
 from polyreward.core.files import read_jsonl
-from polyreward.core.tables import score_file
+from polyreward.core.tables import parse_score_path
 from polyreward.ops.jobs import run
 from polyreward.scoring.baselines import length_baseline, tfidf_baseline
 from polyreward.scoring.pairs import write_row_scores
@@ -11,7 +11,7 @@ from polyreward.scoring.pairs import write_row_scores
 def main(snakemake):
     params, inputs = snakemake.params, snakemake.input
     for output in snakemake.output:
-        name = score_file(output)["scorer"]
+        name = parse_score_path(output)["scorer"]
         if name == "length":
             scorer = length_baseline()
         else:

@@ -103,7 +103,7 @@ class Comparison:
 
     Args:
         scores: as `core.tables.read_scores` returns them, of one benchmark and language.
-        halves: scorers whose ties are half right; others' are wrong.
+        half_credit: scorers whose ties are half right; others' are wrong.
         a_slice: the pairs are a part of the benchmark, which may have no row of whole sections.
     """
 
@@ -112,7 +112,7 @@ class Comparison:
         scores: pd.DataFrame,
         benchmark: Benchmark,
         interval: Interval,
-        halves: Collection[str] = (),
+        half_credit: Collection[str] = (),
         a_slice: bool = False,
     ):
         self.language = _language_of(scores, benchmark.name)
@@ -125,7 +125,7 @@ class Comparison:
         columns = [
             correctness(
                 self.rows[["id"]].merge(table, on="id", validate="one_to_one"),
-                "half" if name in halves else "wrong",
+                "half" if name in half_credit else "wrong",
             )
             for name, table in tables.items()
         ]
@@ -364,7 +364,7 @@ class Accuracies:
         scores: as `core.tables.read_scores` returns them; the same pairs in every language.
         trainings: {(base, training language): scorers, one for each seed} of reward models that were trained
             here; as many of each.
-        halves: scorers whose ties are half right; others' are wrong.
+        half_credit: scorers whose ties are half right; others' are wrong.
     """
 
     def __init__(
@@ -373,12 +373,12 @@ class Accuracies:
         trainings: Mapping[tuple[str, str], Sequence[str]],
         benchmark: Benchmark,
         interval: Interval,
-        halves: Collection[str] = (),
+        half_credit: Collection[str] = (),
     ):
         keys = list(scores[["scorer", "language"]].drop_duplicates().itertuples(index=False, name=None))
         each = scores.assign(scorer=scores["scorer"] + " " + scores["language"], language="all languages")
         comparison = Comparison(
-            each, benchmark, interval, [" ".join(key) for key in keys if key[0] in halves]
+            each, benchmark, interval, [" ".join(key) for key in keys if key[0] in half_credit]
         )
         self.sections, self.trainings = list(benchmark.sections), dict(trainings)
         self.n_seeds = len(next(iter(trainings.values()), []))

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections, share_interval
 from polyreward.core.errors import raise_all
 from polyreward.core.seeds import job_seed
-from polyreward.core.tables import check_numbers, read_scores, unavailable
+from polyreward.core.tables import check_numbers, read_scores, unavailable_reasons
 
 KINDS = ["classifier", "implicit", "generative"]  # of reward models; other kinds are baseline and chance
 COUNTS = ["n", "n_tied", "n_within_noise", "rank", "rank_low", "rank_high"]
@@ -255,7 +255,7 @@ def by_scorer(
 ) -> dict[str, pd.DataFrame]:
     """Read the score files of some scorers on a benchmark: {scorer: its rows}, in the scorers' order.
 
-    An unavailable scorer is left out (see `core.tables.unavailable`).
+    An unavailable scorer is left out (see `core.tables.unavailable_reasons`).
 
     Args:
         languages: order of the rows; () for that of the files.
@@ -264,7 +264,7 @@ def by_scorer(
         PolyrewardError: a file is of another benchmark or scorer, or a scorer has no scores.
     """
     paths, scorers = list(paths), list(scorers)
-    table, gone = read_scores(paths), unavailable(paths)
+    table, gone = read_scores(paths), unavailable_reasons(paths)
     there = {*table["scorer"], *gone}
     problems = [
         f"scores of the benchmark `{name}`, not `{benchmark}`" for name in {*table["benchmark"]} - {benchmark}

@@ -10,7 +10,7 @@ import pandas as pd
 from polyreward.accel.frozen import keep_frozen_states
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
-from polyreward.core.tables import score_file, write_scores
+from polyreward.core.tables import parse_score_path, write_scores
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations, RewardModel
 from polyreward.scoring.knockout import Knockout
@@ -96,7 +96,7 @@ def write_item_scores(
         for path, start, end in zip(files, [0, *ends], ends, strict=False):
             tables[path.parent.name, scorer, path.stem] = table.iloc[start:end]
     for output in outputs:
-        benchmark, scorer, part = score_file(output).values()
+        benchmark, scorer, part = parse_score_path(output).values()
         write_scores(tables[benchmark, scorer, part], output, benchmark=benchmark, scorer=scorer)
 
 

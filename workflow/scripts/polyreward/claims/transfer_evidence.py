@@ -20,7 +20,7 @@ from polyreward.claims.estimate import LENGTH
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import ModelName
 from polyreward.core.seals import intact
-from polyreward.core.tables import read_scores, read_table, unavailable
+from polyreward.core.tables import read_scores, read_table, unavailable_reasons
 
 
 @dataclasses.dataclass(frozen=True)
@@ -162,7 +162,7 @@ def read_evidence(
     setting: Setting,
     benchmark: Benchmark,
     interval: Interval,
-    halves: Sequence[str] = (),
+    half_credit: Sequence[str] = (),
     policy_trainings: int = 1,
 ) -> Evidence:
     """Read the inputs of rule transfer_claims: inputs.scores, .states, .norms, .ks, .judgements.
@@ -170,10 +170,10 @@ def read_evidence(
     Leaves out pairs that are not in every language, and off-the-shelf reward models without scores.
 
     Args:
-        halves: reward models whose ties are half right, as LENGTH's are.
+        half_credit: reward models whose ties are half right, as LENGTH's are.
         policy_trainings: of each policy after DPO, which took turns in the runs.
     """
-    missing, scores = unavailable(inputs.scores), read_scores(inputs.scores)
+    missing, scores = unavailable_reasons(inputs.scores), read_scores(inputs.scores)
     scores = scores[~scores["scorer"].isin(list(missing))]
     scores = in_all_languages(scores)
     shelf = {name: kind for name, kind in setting.off_the_shelf.items() if name not in missing}
@@ -182,7 +182,7 @@ def read_evidence(
     ks = pd.concat(map(pd.read_csv, inputs.ks))
     return Evidence(
         setting,
-        Accuracies(scores, setting.trainings(), benchmark, interval, [LENGTH, *halves]),
+        Accuracies(scores, setting.trainings(), benchmark, interval, [LENGTH, *half_credit]),
         Shares(states, interval),
         pd.concat(map(pd.read_csv, inputs.norms)),
         ks.groupby("base_model")["constant_norms"].first().to_dict(),

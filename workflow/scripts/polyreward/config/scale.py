@@ -33,7 +33,7 @@ def languages_read(entry: dict, languages: Sequence[str], cultures: Sequence[str
     }
 
 
-def half_right(entry: dict) -> bool:
+def ties_count_half(entry: dict) -> bool:
     """Tell whether a judge's ties are half right, as RewardBench counts them: of one that may give no
     verdict."""
     return entry.get("verdict") == "text" or "question" in entry
@@ -231,9 +231,9 @@ class Scale:
         return {**self.configured, **self.catalogued}
 
     @property
-    def half_ties(self) -> list[str]:
+    def half_credit(self) -> list[str]:
         """The judges whose ties are half right."""
-        return [name for name, entry in self.ready_made.items() if half_right(entry)]
+        return [name for name, entry in self.ready_made.items() if ties_count_half(entry)]
 
     def shelf_rows(self, table: str) -> list[str]:
         """Return the catalogued reward models that are rows of "table2" or of the "language_tables": all

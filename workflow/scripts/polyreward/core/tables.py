@@ -186,14 +186,14 @@ def read_scores(paths: str | Path | Iterable[str | Path]) -> pd.DataFrame:
     return together.drop(columns="_path")
 
 
-def unavailable(paths: str | Path | Iterable[str | Path]) -> dict[str, str]:
+def unavailable_reasons(paths: str | Path | Iterable[str | Path]) -> dict[str, str]:
     """Return {scorer: reason} of the score files whose scorer could not be loaded or run."""
     paths = [paths] if isinstance(paths, str | Path) else paths
     found = [read_sealed(path).attrs for path in paths]
     return {attrs["scorer"]: attrs[REASON] for attrs in found if REASON in attrs}
 
 
-def score_file(path: str | Path) -> dict[str, str]:
+def parse_score_path(path: str | Path) -> dict[str, str]:
     """Return what the path of a score file names, as arguments of `write_scores`."""
     return dict(zip(IDENTITY, [*Path(path).parts[-3:-1], Path(path).stem], strict=True))
 

@@ -15,7 +15,7 @@ import pandas as pd
 from polyreward.core.errors import UnavailableError, first_line, how_to_retry, is_outage
 from polyreward.core.logs import announce
 from polyreward.core.seals import sealed_folder
-from polyreward.core.tables import REASON, read_sealed, score_file, write_unavailable
+from polyreward.core.tables import REASON, parse_score_path, read_sealed, write_unavailable
 from polyreward.core.yaml_files import read_yaml
 
 FILE = "missing.json"
@@ -67,7 +67,7 @@ def scores_or_reason(snakemake, scorer: str) -> AbstractContextManager[None]:
 
     def leave(reason: str) -> None:
         for path in files:
-            write_unavailable(reason, path, **score_file(path))
+            write_unavailable(reason, path, **parse_score_path(path))
 
     return _or_reason(snakemake.config, scorer, leave, files[0], "no scores, an empty row in tables")
 

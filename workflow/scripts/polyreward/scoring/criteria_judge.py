@@ -21,7 +21,7 @@ from polyreward.scoring.loglik import CausalLM
 
 
 @dataclasses.dataclass(frozen=True)
-class LocalsJudge:
+class CriteriaJudge:
     """A judge in the layout of Think-as-Locals. An answer's score is the mean log-probability (nats) of its
     label.
 
@@ -39,7 +39,7 @@ class LocalsJudge:
         """Whether it computes in fp32."""
         return self.lm.exact
 
-    def unbatched(self) -> "LocalsJudge":
+    def unbatched(self) -> "CriteriaJudge":
         """Return the same judge that runs each question by itself."""
         return dataclasses.replace(self, lm=self.lm.unbatched())
 
@@ -156,7 +156,7 @@ def _means(
     )
 
 
-def load_judge(entry: dict, scoring: dict, cache) -> LocalsJudge:
+def load_judge(entry: dict, scoring: dict, cache) -> CriteriaJudge:
     """Load a judge in the layout of Think-as-Locals; arguments as in load_reward_model."""
     lm = load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"))
-    return LocalsJudge(lm, entry["verdict"] == "criteria", asked_as(entry)["max_new_tokens"])
+    return CriteriaJudge(lm, entry["verdict"] == "criteria", asked_as(entry)["max_new_tokens"])

@@ -22,7 +22,7 @@ from polyreward.scoring.pair_question import PairJudge, asked_in_pairs
 
 
 @dataclasses.dataclass(frozen=True)
-class LocalJudge:
+class LocalBackend:
     """A causal LM as a backend. Requests are truncated on the left to lm.max_length. max_new_tokens: of a
     reply as text."""
 
@@ -34,7 +34,7 @@ class LocalJudge:
         """Whether it computes in fp32."""
         return self.lm.exact
 
-    def unbatched(self) -> "LocalJudge":
+    def unbatched(self) -> "LocalBackend":
         """Return the same judge that runs each request by itself."""
         return dataclasses.replace(self, lm=self.lm.unbatched())
 
@@ -85,8 +85,8 @@ class LocalJudge:
 
 
 def local_judge(lm: CausalLM, verdict: str, max_new_tokens: int, template: str) -> Judge:
-    """Return a judge that is run here; arguments as in Judge, judge and LocalJudge, errors as in judge."""
-    return judge(LocalJudge(lm, max_new_tokens), verdict, template)
+    """Return a judge that is run here; arguments as in Judge, judge and LocalBackend, errors as in judge."""
+    return judge(LocalBackend(lm, max_new_tokens), verdict, template)
 
 
 def beginning_alike(sequences: Sequence[list[int]], longest: float) -> list[list[int]]:

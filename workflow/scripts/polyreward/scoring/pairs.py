@@ -9,7 +9,7 @@ import pandas as pd
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
 from polyreward.core.logs import announce
-from polyreward.core.tables import score_file, write_scores
+from polyreward.core.tables import parse_score_path, write_scores
 from polyreward.scoring.interface import Conversations, RewardModel
 
 # Batching moves a margin in fp32 by less: 4e-5 at most on the mini models
@@ -29,7 +29,7 @@ def write_row_scores(
     """
     files = {(Path(path).parent.name, Path(path).stem): path for path in rows}
     for output in outputs:
-        named = score_file(output)
+        named = parse_score_path(output)
         table = score_rows(
             reward_model, read_jsonl(files[named["benchmark"], named["language"]]), str(output)
         )

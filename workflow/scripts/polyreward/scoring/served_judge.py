@@ -20,9 +20,9 @@ from polyreward.settings.model import Serve
 
 
 @dataclasses.dataclass(frozen=True)
-class ServedJudge:
+class ServedBackend:
     """A causal LM on a server as a backend, which lives as long as this does. It asks the questions of
-    LocalJudge.
+    LocalBackend.
 
     max_length: tokens of a request, which is truncated on the left. concurrency: requests at a time; None for
     the server's own setting. exact: whether it computes in fp32."""
@@ -34,7 +34,7 @@ class ServedJudge:
     exact: bool
     concurrency: int | None = None
 
-    def unbatched(self) -> "ServedJudge":
+    def unbatched(self) -> "ServedBackend":
         """Return the same judge that asks one request at a time."""
         return dataclasses.replace(self, concurrency=1)
 
@@ -64,7 +64,7 @@ def served_judge(
 ) -> Judge:
     """Start a server for a judge's folder and return the judge.
 
-    gpus: for its command. dtype: as precision.dtype_of has it. The others: as in ServedJudge, Judge and
+    gpus: for its command. dtype: as precision.dtype_of has it. The others: as in ServedBackend, Judge and
     judge. Errors as in Server and judge, and where the tokenizer has no chat template."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
     if tokenizer.chat_template is None:
@@ -73,7 +73,7 @@ def served_judge(
     ends = (declared_ends(generation_config(folder)) | {tokenizer.eos_token_id}) - {None}
     dtype = dtype_of(dtype)
     server = Server(serve, folder, dtype, gpus)
-    backend = ServedJudge(server, tokenizer, Writing(max_new_tokens, ends), max_length, dtype == "float32")
+    backend = ServedBackend(server, tokenizer, Writing(max_new_tokens, ends), max_length, dtype == "float32")
     return judge(backend, verdict, template)
 
 

@@ -41,7 +41,7 @@ class UnusableReply(RequestFailure):
 
 
 @dataclasses.dataclass(frozen=True)
-class ServerJudge:
+class ApiBackend:
     """A model on a server as a backend. Nothing of ours is batched or truncated there.
 
     Args:
@@ -68,7 +68,7 @@ class ServerJudge:
     cache: Path
     exact = True
 
-    def unbatched(self) -> "ServerJudge":
+    def unbatched(self) -> "ApiBackend":
         """Return itself."""
         return self
 
@@ -240,8 +240,8 @@ def server_judge(
     cache: str | Path,
     **server,
 ) -> Judge:
-    """Return a judge on a server; arguments and errors as in `judge` and ServerJudge. It does not connect."""
-    backend = ServerJudge(url.rstrip("/"), model, max_new_tokens, cache=Path(cache), **server)
+    """Return a judge on a server; arguments and errors as in `judge` and ApiBackend. It does not connect."""
+    backend = ApiBackend(url.rstrip("/"), model, max_new_tokens, cache=Path(cache), **server)
     return judge(backend, verdict, template)
 
 

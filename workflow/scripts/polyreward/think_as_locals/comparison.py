@@ -72,14 +72,14 @@ def judge_draws(
     cultures: Sequence[str],
     domains: Sequence[str],
     interval: Interval,
-    half_ties: Sequence[str] = (),
+    half_credit: Sequence[str] = (),
 ) -> JudgeDraws:
     """Return the resamples of judges on both benchmarks; arguments as comparison_table has them."""
     scores = pd.concat(
         [table.assign(benchmark=benchmark.name, scorer=name) for name, table in rewardbench.items()]
     )
     languages = list(scores["language"].drop_duplicates())
-    accuracies = Accuracies(scores, {}, benchmark, interval, half_ties)
+    accuracies = Accuracies(scores, {}, benchmark, interval, half_credit)
     # What batching may move is not asked for here: it would take every judge as long again.
     tables = {name: table.assign(within_noise=False) for name, table in carb.items()}
     board = Leaderboard(tables, dict.fromkeys(carb, "generative"), cultures, domains, interval)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from polyreward.carb.inputs import Carb
-from polyreward.config.scale import half_right
+from polyreward.config.scale import ties_count_half
 from polyreward.settings.think_as_locals import RewardWeights
 
 WITHOUT_CRITERIA = "no-criteria"  # the run whose judge is trained to say its verdict at once
@@ -146,12 +146,12 @@ class ThinkAsLocals:
 
     def comparison(self, judges: Sequence[str]) -> dict:
         """Return the arguments of a comparison of judges."""
-        halved = [name for name, entry in self.others.items() if name in judges and half_right(entry)]
+        halved = [name for name, entry in self.others.items() if name in judges and ties_count_half(entry)]
         return {
             "judges": list(judges),
             "benchmark": self.scale.benchmark_facts(self.benchmark),
             "cultures": self.settings.evaluation.cultures,
             "domains": self.carb.settings.domains,
             "interval": self.scale.interval,
-            "half_ties": halved,
+            "half_credit": halved,
         }
