@@ -228,7 +228,6 @@ rule carb_locals_learning:
     conda:
         "../../envs/analyse.yaml"
     params:
-        artifact="carb_locals_learning",
         seeds=JUDGES.learner_seeds,
         contrasts=[("full", name) for name in JUDGES.learner_seeds if name != "full"],
         interval=SCALE.interval,

@@ -47,7 +47,7 @@ def main(snakemake):
     tables = dict(list(table.groupby("judge")))
     table = learning_table(tables, params.seeds, params.contrasts, Interval(**params.interval))
     shown = display(table, params.names, params.confidence)
-    write_artifact(table, COLUMNS, params.caption, params.artifact, snakemake.output, shown)
+    write_artifact(table, COLUMNS, params.caption, "carb_locals_learning", snakemake.output, shown)
 
 
 if __name__ == "__main__":

@@ -91,6 +91,7 @@ def train_reward_model(
             f"{label}: no preference pair is left to train on; look at the training rows and max_length"
         )
     kept = checkpoint_arguments(checkpoints, base_folder, record, seed, dataset)
+    # The Bradley-Terry loss is TRL's: RewardTrainer.compute_loss.
     trainer = RewardTrainer(
         model=model,
         args=_reward_config(settings, kept, trainer_arguments(settings, seed, label, precision)),
