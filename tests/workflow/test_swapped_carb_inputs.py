@@ -205,7 +205,7 @@ def learning(folder):
         write_exact(table, paths[-1], HELD_OUT_COLUMNS)
     seeds = {"warmup": ["warmup"], "full": ["full", "full-2"]}
     params = {"seeds": seeds, "contrasts": [("full", "warmup")], "interval": INTERVAL, "names": {name: name for name in seeds},
-              "confidence": "95%", "caption": "c", "artifact": "carb_locals_learning"}  # fmt: skip
+              "confidence": "95%", "caption": "c"}  # fmt: skip
     return Job("artifacts/carb_locals_learning", {"held_out": paths}, params, ["csv", "md", "tex", "html"])
 
 

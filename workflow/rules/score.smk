@@ -21,6 +21,7 @@ rule reward_scores:
         ),
     params:
         scoring=SCALE.scoring,
+        # The layers that training changes; those below are the base's, and run once for all models of a job
         top_layers=SCALE.top_layers,
     script:
         "../scripts/score/reward_scores.py"
@@ -52,7 +53,7 @@ use rule reward_scores as cross_reward_scores with:
 
 
 rule configured_reward_scores:
-    # A reward model of config.yaml is loaded once for both benchmarks and all languages.
+    # A reward model of config.yaml is loaded once for all benchmarks and languages of the scale.
     input:
         models=lambda wc: FILES.folders(SCALE.ready_made[wc.scorer]),
         rows=[
@@ -167,6 +168,7 @@ use rule text_baseline_scores as length_scores with:
 
 
 rule base_loglik_scores:
+    # The whole base, with all its layers.
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
         rows=[f"<translated>/{{benchmark}}/{language}.jsonl" for language in SCALE.languages],
@@ -225,7 +227,7 @@ rule base_probe_scores:
 
 
 rule passage_states:
-    # The last hidden states of parallel passages, under a base and each of its reward models.
+    # The last hidden states of parallel passages, under a base and its reward models of the first seed.
     input:
         base=lambda wc: SCALE.reward_base(wc.base),
         models=[f"<models>/{{base}}_{training}" for training in SCALE.languages],
@@ -247,7 +249,7 @@ rule passage_states:
 
 
 rule policy_answers:
-    # Every policy of a language on the held-out instructions, as often as there are runs.
+    # Every policy of a language on the held-out instructions, in each run; a policy's trainings take turns in the runs.
     input:
         start=SCALE.policy_start,
         policies=[
@@ -274,7 +276,7 @@ rule policy_answers:
 
 
 rule reference_answers:
-    # A model's own answers to compare with, where alignment.reference names one and the instructions bring none.
+    # Answers to compare with, written by a language model of the catalog, where the instructions bring none.
     input:
         models=[
             folder
@@ -303,6 +305,7 @@ rule reference_answers:
 
 
 rule judgements:
+    # A judge compares each policy's answers with references. known: what it says of pairs whose better answer is known.
     input:
         models=lambda wc: FILES.folders(SCALE.alignment_judge(wc.language)),
         answers="<scores>/alignment/answers_{language}.jsonl",
