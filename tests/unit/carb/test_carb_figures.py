@@ -189,6 +189,19 @@ def test_what_figure_1_shows():
 
 
 @WITH_FONTS
+def test_figure_1_says_whose_each_answer_is():
+    table, names = comparison.glance_table(board(), items(), score_tables(), "ar"), own_names(CULTURES)
+    wrong = table["panel"].eq("score") & ~table["is_chosen"].eq(True)
+    # Another answer of the item's own culture is as wrong as one of none.
+    of = dict(zip(table.loc[wrong, "candidate"].unique(), ["ar", "de", None], strict=True))
+    table.loc[wrong, "from_culture"] = table["candidate"].map(of)
+    with fonts.fonts_for(texts_by_culture(table, names)) as families:
+        texts = [text.get_text() for axis in draw_figure1(table, names, families).axes for text in axis.texts]
+    found = [text for text in texts if text.startswith(("wrong", "right for"))]
+    assert sorted(found) == ["right for ar", "right for de", "wrong", "wrong"]
+
+
+@WITH_FONTS
 def test_figure_1_is_the_same_from_run_to_run(tmp_path):
     table, names = comparison.glance_table(board(), items(), score_tables(), "ar"), own_names(CULTURES)
     for name in ("one", "two"):
