@@ -18,6 +18,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSequenceClassificatio
 from polyreward import cli
 from polyreward.core.conversations import conversation_ids, pin_date
 from polyreward.core.errors import PolyrewardError
+from polyreward.models.attention import EAGER_TOKENS
 from polyreward.scoring.generative import TEMPLATE
 from polyreward.scoring.load import load_causal_lm, load_classifier
 from polyreward.scoring.local_judge import local_judge, request_ids
@@ -138,6 +139,8 @@ def test_gemma_2_is_run_with_its_soft_caps_and_shares_its_prompts(tmp_path):
     reward_model = load_classifier(folder, "float32", 256, 400)
     assert reward_model.model.config._attn_implementation == "eager"
     assert reward_model.share
+    # Eager attention takes memory by the square of a batch's tokens.
+    assert load_classifier(folder, "float32", 256, 1_000_000).token_budget == EAGER_TOKENS
     uncapped = json.loads((folder / "config.json").read_text()) | {"attn_logit_softcapping": 1e6}
     (folder / "config.json").write_text(json.dumps(uncapped))
     assert np.abs(scored(folder, tmp_path) - expected).max() > 1e-3  # else the cap would not show

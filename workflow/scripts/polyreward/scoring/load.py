@@ -47,7 +47,7 @@ def load_classifier(
             f"{source}: remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub"
             " (40 hexadecimal digits)"
         )
-    model, tokenizer = _loaded(
+    model, tokenizer, attention = _loaded(
         AutoModelForSequenceClassification, source, dtype, attention, revision, remote_code, gpus
     )
     if isinstance(model, Reward):
@@ -59,7 +59,7 @@ def load_classifier(
         )
     _check_fit(model, tokenizer, source, max_length)
     share = shares_prompt(model, output)
-    return Classifier(model, tokenizer, max_length, _fitting_budget(model, token_budget), share, output)
+    return Classifier(model, tokenizer, max_length, _fitting_budget(attention, token_budget), share, output)
 
 
 def load_causal_lm(
@@ -72,9 +72,11 @@ def load_causal_lm(
     gpus: int = 1,
 ) -> CausalLM:
     """Load a causal LM and its tokenizer; arguments and errors as in load_classifier."""
-    model, tokenizer = _loaded(AutoModelForCausalLM, source, dtype, attention, revision, False, gpus)
+    model, tokenizer, attention = _loaded(
+        AutoModelForCausalLM, source, dtype, attention, revision, False, gpus
+    )
     _check_fit(model, tokenizer, source, max_length)
-    return causal_lm(model, tokenizer, max_length, _fitting_budget(model, token_budget))
+    return causal_lm(model, tokenizer, max_length, _fitting_budget(attention, token_budget))
 
 
 def _check_fit(model: torch.nn.Module, tokenizer, source: str | Path, max_length: int) -> None:
@@ -107,10 +109,8 @@ def _check_fit(model: torch.nn.Module, tokenizer, source: str | Path, max_length
         )
 
 
-def _fitting_budget(model: torch.nn.Module, token_budget: int) -> int:
-    # By what it runs, not by what was asked for: some kinds of models fall back to eager.
-    eager = model.config._attn_implementation == "eager"
-    return min(token_budget, EAGER_TOKENS) if eager else token_budget
+def _fitting_budget(attention: str, token_budget: int) -> int:
+    return min(token_budget, EAGER_TOKENS) if attention == "eager" else token_budget
 
 
 def load_tokenizer(source: str | Path, revision: str | None = None):
@@ -137,6 +137,7 @@ def load_tokenizer(source: str | Path, revision: str | None = None):
 def _loaded(
     kind, source: str | Path, dtype: str, attention: str, revision: str | None, remote_code: bool, gpus: int
 ):
+    """Return the model, its tokenizer and the attention that it runs, which may not be what is wanted."""
     verbosity, quantized = transformers_logging.get_verbosity(), None
     transformers_logging.set_verbosity_error()
     intact(source)
@@ -171,7 +172,8 @@ def _loaded(
                     f"{source}: its kind of model has no attention by sdpa; eager, which every model has,"
                     " takes its place"
                 )
-                model, found = load(attn_implementation="eager")
+                wanted = "eager"
+                model, found = load(attn_implementation=wanted)
     except (MemoryError, torch.OutOfMemoryError, PolyrewardError):
         raise
     except Exception as error:  # a damaged file of a stranger's folder raises whatever its reader thinks of
@@ -203,7 +205,8 @@ def _loaded(
     if tokenizer.chat_template is None:
         raise UnavailableError(f"{source}: its tokenizer has no chat template; save one with it")
     pin_date(tokenizer)
-    return multiply_by_onednn(pooled(model if spread(gpus) else model.to(device())).eval()), tokenizer
+    model = multiply_by_onednn(pooled(model if spread(gpus) else model.to(device())).eval())
+    return model, tokenizer, wanted
 
 
 def spread(gpus: int) -> bool:

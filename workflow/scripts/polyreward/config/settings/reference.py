@@ -12,8 +12,15 @@ from polyreward.settings.model import Settings
 SCHEMA, PAGE = Path("workflow/schemas/config.schema.json"), Path("docs/settings.md")
 INTRODUCTION = """# Settings
 
-Every setting and its default. To change some, write a file `mine.yaml` with only these, add `results: results/mine` to keep the results that you
-have, and run, with the environment on:
+Every setting and its default. To change some, write a file `mine.yaml` with only these. Name another folder for its results, to keep those that you
+have:
+
+```yaml
+results: results/mine
+reward_model: {epochs: 3}
+```
+
+Then, with the environment on:
 
 ```
 snakemake --cores all results/mine/table1.csv --configfile mine.yaml
