@@ -264,13 +264,15 @@ def _verdict(row: dict) -> str:
 
 def format_of(unit: str, values: Sequence[float]) -> str:
     """Return the format of an estimate and its ends: their unit's, with at least one digit of the largest
-    finite value.
+    finite value, and two digits of the interval's width.
     """
-    largest = max((abs(value) for value in values if np.isfinite(value)), default=0)
+    finite = [value for value in values if np.isfinite(value)]
+    largest, width = max(map(abs, finite), default=0), max(finite, default=0) - min(finite, default=0)
     sign, of_unit = DIGITS[unit].removesuffix("f").split(".")
-    needed = (
-        -math.floor(math.log10(largest)) if largest >= 10**-MOST_DIGITS else 0
-    )  # what is less is rounding
+    needed = max(
+        digits - math.floor(math.log10(size)) if size >= 10**-MOST_DIGITS else 0  # what is less is rounding
+        for size, digits in ((largest, 0), (width, 1))
+    )
     return f"{sign}.{min(max(int(of_unit), needed), MOST_DIGITS)}f"
 
 
