@@ -19,10 +19,12 @@ from polyreward.core.tables import (
     as_markdown,
     as_written,
     parse_score_path,
+    read_csv,
     read_exact,
     read_scores,
     read_table,
     unavailable_reasons,
+    write_csv,
     write_exact,
     write_scores,
     write_sealed,
@@ -39,6 +41,12 @@ COLUMNS = ["name", "value", "count"]
 def test_numbers_have_six_digits_and_whole_numbers_none(tmp_path):
     write_table(TABLE, tmp_path / "t.csv", COLUMNS)
     assert (tmp_path / "t.csv").read_bytes() == b"name,value,count\na,0.100000,1\nb,0.666667,2\n"
+
+
+def test_a_language_called_nan_is_not_missing_and_a_name_stays_text(tmp_path):
+    table = pd.DataFrame({"eval_language": ["nan", "es"], "scorer": ["001", "002"], "avg": [1.5, None]})
+    write_csv(table, tmp_path / "t.csv")
+    pd.testing.assert_frame_equal(read_csv(tmp_path / "t.csv"), table)
 
 
 def test_a_table_is_read_back(tmp_path):

@@ -4,7 +4,7 @@ import pandas as pd
 
 from polyreward.analysis.tables import VALUES
 from polyreward.artifacts.printed_tables import COLUMNS, long_cells, paired
-from polyreward.core.tables import write_csv
+from polyreward.core.tables import read_csv, write_csv
 from polyreward.ops.jobs import run
 
 OFF_THE_SHELF, DELTA = "off the shelf", "delta"
@@ -57,7 +57,7 @@ def _language_table(
 
 def main(snakemake):
     params = snakemake.params
-    ours, printed = map(pd.read_csv, (snakemake.input.ours, snakemake.input.printed))
+    ours, printed = map(read_csv, (snakemake.input.ours, snakemake.input.printed))
     table = compared(snakemake.wildcards.printed, ours, printed, params.language)
     write_csv(table[COLUMNS], snakemake.output.csv, "%.6f")
 

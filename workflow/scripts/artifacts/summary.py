@@ -6,6 +6,7 @@ import pandas as pd
 
 from polyreward.analysis.verdicts import VERDICTS
 from polyreward.artifacts.renderings import write_artifact
+from polyreward.core.tables import read_csv
 from polyreward.ops.jobs import run
 
 COLUMNS = ["name", "count", "of", "says"]
@@ -72,7 +73,7 @@ def summary_table(tables: dict[str, pd.DataFrame], main: str) -> pd.DataFrame:
 
 
 def main(snakemake):
-    tables = {Path(path).stem: pd.read_csv(path) for path in snakemake.input}
+    tables = {Path(path).stem: read_csv(path) for path in snakemake.input}
     table = summary_table(tables, snakemake.params.main)
     write_artifact(table, COLUMNS, snakemake.params.caption, "summary", snakemake.output)
 

@@ -20,7 +20,7 @@ from polyreward.claims.estimate import LENGTH
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import ModelName
 from polyreward.core.seals import intact
-from polyreward.core.tables import read_scores, read_table, unavailable_reasons
+from polyreward.core.tables import read_csv, read_scores, read_table, unavailable_reasons
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,12 +179,12 @@ def read_evidence(
     shelf = {name: kind for name, kind in setting.off_the_shelf.items() if name not in missing}
     setting = dataclasses.replace(setting, off_the_shelf=shelf)
     states = {Path(path).stem: load_file(intact(path)) for path in inputs.states}
-    ks = pd.concat(map(pd.read_csv, inputs.ks))
+    ks = pd.concat(map(read_csv, inputs.ks))
     return Evidence(
         setting,
         Accuracies(scores, setting.trainings(), benchmark, interval, [LENGTH, *half_credit]),
         Shares(states, interval),
-        pd.concat(map(pd.read_csv, inputs.norms)),
+        pd.concat(map(read_csv, inputs.norms)),
         ks.groupby("base_model")["constant_norms"].first().to_dict(),
         WinRates(read_table(inputs.judgements, JUDGEMENT_COLUMNS), interval, policy_trainings),
         interval.seed,

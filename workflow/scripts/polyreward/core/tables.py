@@ -31,10 +31,20 @@ def write_table(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -
     write_csv(table[list(columns)], path, float_format=f"%.{DIGITS}f")
 
 
+def read_csv(path: str | Path, **options: Any) -> pd.DataFrame:
+    """Read a CSV file of ours: a name may look like a number, and only an empty cell is missing, since `nan`
+    is a language.
+
+    Args:
+        options: of pandas.read_csv.
+    """
+    options = {"dtype": dict.fromkeys(NAMES, str), "keep_default_na": False, "na_values": [""], **options}
+    return map_cells(pd.read_csv(path, **options), from_spreadsheets)
+
+
 def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
     """Read a CSV table and check its columns."""
-    found = pd.read_csv(path, dtype=dict.fromkeys(NAMES, str), keep_default_na=False, na_values=[""])
-    table = map_cells(found, from_spreadsheets)
+    table = read_csv(path)
     check_columns(table, columns, path)
     return table
 
