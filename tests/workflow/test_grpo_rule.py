@@ -12,7 +12,7 @@ def test_a_policy_that_a_judge_rewards_is_trained_and_answers_what_the_policy_be
     here = checkout(tmp_path / "polyreward")
     scores = here / "results/tiny/work/5_scores/grpo"
     targets = [str((scores / name).relative_to(here)) for name in ("start.jsonl", "answers/tiny-judge.jsonl")]
-    ran = snakemake("--cores", "1", *targets, "--configfile", TINY, cwd=here)
+    ran = snakemake("--cores", "1", *targets, "--configfile", TINY, cwd=here, many_jobs=True)
     assert ran.returncode == 0, ran.stdout
     before, after = (
         [json.loads(line) for line in (here / path).read_text(encoding="utf-8").splitlines()]

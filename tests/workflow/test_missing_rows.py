@@ -34,7 +34,7 @@ def test_one_missing_row_does_not_stop_a_table(hub, tmp_path):
     here, overlay = checkout(tmp_path / "polyreward"), tmp_path / "missing.yaml"
     arguments = [f"{FOLDER}/table2.csv", "--cores", "1", "--configfile", TINY, str(overlay)]
     overlay.write_text(yaml.safe_dump(SETTINGS))
-    ran = snakemake(*arguments, cwd=here, offline=False)
+    ran = snakemake(*arguments, cwd=here, offline=False, many_jobs=True)
     assert ran.returncode == 0, ran.stdout
     table = pd.read_csv(here / FOLDER / "table2.csv").set_index("reward_model")
     assert table["eval_language"].value_counts().to_dict() == {"en": 4, "es": 4}
