@@ -264,14 +264,14 @@ def _verdict(row: dict) -> str:
 
 def format_of(unit: str, values: Sequence[float]) -> str:
     """Return the format of an estimate and its ends: their unit's, with at least one digit of the largest
-    finite value, and two digits of the interval's width.
+    finite value; of a share or KS statistic, two digits of the interval's width.
     """
     finite = [value for value in values if np.isfinite(value)]
     largest, width = max(map(abs, finite), default=0), max(finite, default=0) - min(finite, default=0)
     sign, of_unit = DIGITS[unit].removesuffix("f").split(".")
     needed = max(
         digits - math.floor(math.log10(size)) if size >= 10**-MOST_DIGITS else 0  # what is less is rounding
-        for size, digits in ((largest, 0), (width, 1))
+        for size, digits in ((largest, 0), (width, int(of_unit) - 2))
     )
     return f"{sign}.{min(max(int(of_unit), needed), MOST_DIGITS)}f"
 
