@@ -1,0 +1,90 @@
+"""An artifact's table as CSV, Markdown, LaTeX and HTML."""
+
+import re
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from polyreward.artifacts.renderings import (
+    write_artifact,
+    write_html,
+    write_latex,
+    write_markdown,
+)
+
+TABLE = pd.DataFrame({"name": ["a", "b"], "value": [0.1, 2 / 3], "count": [1, 2]})
+COLUMNS = ["name", "value", "count"]
+
+
+def outputs(folder):
+    return SimpleNamespace(**{kind: str(folder / f"t.{kind}") for kind in ("csv", "md", "tex", "html")})
+
+
+def test_an_artifact_is_written_as_csv_markdown_latex_and_html(tmp_path):
+    output = outputs(tmp_path)
+    write_artifact(TABLE, COLUMNS, "The caption.", "results", output)
+    assert "0.666667" in (tmp_path / "t.csv").read_text()
+    assert "| b      | 0.7     | 2       |" in (tmp_path / "t.md").read_text()
+    assert r"\label{tab:results}" in (tmp_path / "t.tex").read_text()
+    assert re.findall("<td>(.*)</td>", (tmp_path / "t.html").read_text()) == [
+        "a",
+        "0.1",
+        "1",
+        "b",
+        "0.7",
+        "2",
+    ]
+
+
+def test_markdown_has_the_caption_above_and_text_as_it_is(tmp_path):
+    write_markdown(pd.DataFrame({"a": ["1.50", "+2"], "b": ["x", ""]}), "A caption", tmp_path / "t.md")
+    lines = (tmp_path / "t.md").read_text().splitlines()
+    assert lines[:2] == ["A caption", ""]
+    assert [cell.strip() for cell in lines[4].strip("|").split("|")] == [
+        "1.50",
+        "x",
+    ]  # a number keeps its digits
+    assert [cell.strip() for cell in lines[5].strip("|").split("|")] == ["+2", ""]
+
+
+def test_markdown_escapes_a_bar(tmp_path):
+    write_markdown(pd.DataFrame({"a": ["x|y"]}), "A caption", tmp_path / "t.md")
+    assert r"x\|y" in (tmp_path / "t.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("a_b", r"a\_b"), ("R&D", r"R\&D"), ("5%", r"5\%"), ("$1", r"\$1"), ("#1", r"\#1"),
+        ("\u0394", r"$\Delta$"), ("\u22121.5", "$-$1.5"),
+    ],
+)  # fmt: skip
+def test_latex_escapes_cells_headings_and_captions(tmp_path, text, escaped):
+    table = pd.DataFrame({f"head {text}": [f"cell {text}"], "other": ["x"]})
+    write_latex(table, f"caption {text}", "tab:t", tmp_path / "t.tex")
+    written = (tmp_path / "t.tex").read_text()
+    assert all(f"{place} {escaped}" in written for place in ("head", "cell", "caption"))
+
+
+@pytest.mark.parametrize("character", ["{", "}", "\\", "~", "^"])
+def test_latex_escapes_every_special_character(tmp_path, character):
+    write_latex(pd.DataFrame({"a": [f"x{character}y"], "b": ["z"]}), "caption", "tab:t", tmp_path / "t.tex")
+    assert f"x{character}y" not in (tmp_path / "t.tex").read_text()
+
+
+def test_html_escapes_what_it_shows_and_cuts_nothing(tmp_path):
+    write_html(
+        pd.DataFrame({"a<b": ["R&D " * 40], "c": ["\u0394"]}), "caption 1 < 2", "table1", tmp_path / "t.html"
+    )
+    written = (tmp_path / "t.html").read_text(encoding="utf-8")
+    assert (
+        "<p>caption 1 &lt; 2</p>" in written and "<th>a&lt;b</th>" in written and "<td>\u0394</td>" in written
+    )
+    assert written.count("R&amp;D") == 40
+
+
+def test_html_has_both_levels_of_a_heading(tmp_path):
+    columns = pd.MultiIndex.from_tuples([("", "RM"), ("gemma", "Chat"), ("gemma", "Safety")])
+    write_html(pd.DataFrame([["x", "y", "z"]], columns=columns), "caption", "table1", tmp_path / "t.html")
+    assert re.search('<th colspan="2".*>gemma</th>', (tmp_path / "t.html").read_text())
