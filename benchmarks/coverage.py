@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import beta, norm
 
+from polyreward.analysis.accuracies import Accuracies, split_cases
 from polyreward.analysis.bootstrap import (
     Interval,
     degrees_of_freedom,
@@ -15,7 +16,7 @@ from polyreward.analysis.bootstrap import (
     resampled_sections,
     share_interval,
 )
-from polyreward.analysis.comparison import Accuracies, Benchmark, Comparison, mean_of, split_cases
+from polyreward.analysis.comparison import Benchmark, Comparison, mean_of
 from polyreward.analysis.tables import transfer_gaps
 from polyreward.analysis.verdicts import from_draws
 from polyreward.carb.leaderboard import rank_intervals

@@ -6,8 +6,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
+from polyreward.analysis.accuracies import Accuracies
 from polyreward.analysis.bootstrap import Interval
-from polyreward.analysis.comparison import Accuracies, Benchmark
+from polyreward.analysis.comparison import Benchmark
 from polyreward.analysis.embedding_norms import NORM_COLUMNS
 from polyreward.claims.transfer_evidence import Evidence, Setting, Shares, WinRates
 from polyreward.core.naming import ModelName

@@ -96,8 +96,9 @@ rule sampled_responses:
             "generate", lambda wc: [SETTINGS.alignment.policy], minutes=1440, tokens=SAMPLED_AT_ONCE
         ),
     params:
-        # Of a dataset's, which were counted before their translation, all that are still distinct
-        prompts=None if SETTINGS.alignment.prompt_data else SETTINGS.alignment.prompts,
+        prompts=SETTINGS.alignment.prompts,
+        # Those of a dataset are drawn before they are translated; a few translations may be alike.
+        alike=0.01 if SETTINGS.alignment.prompt_data else 0,
         responses=SETTINGS.alignment.responses,
         sampling=SCALE.policy_sampling,
         seed=lambda wc: SCALE.job_seed("sampled_responses", wc.language),

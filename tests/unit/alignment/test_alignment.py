@@ -182,14 +182,17 @@ def test_responses_are_the_same_for_the_same_seed_and_differ_for_another(policy)
     assert len(answers) == 2 * 2 * len(PAIRS)
 
 
-def test_prompts_are_distinct_and_enough_of_them():
+def test_prompts_are_distinct_and_enough_of_them(capsys):
     rows = [{"id": str(n), "prompt": prompt, "chosen": "c"} for n, prompt in enumerate("aabcb")]
     assert distinct_prompts(rows, 3, "dev") == [
         {"id": "0", "prompt": "a"},
         {"id": "2", "prompt": "b"},
         {"id": "3", "prompt": "c"},
     ]
-    assert distinct_prompts(rows, None, "dev") == distinct_prompts(rows, 3, "dev")
+    assert distinct_prompts(rows, 4, "dev", alike=0.25) == distinct_prompts(rows, 3, "dev")
+    assert "dev: 3 prompts, not 4" in capsys.readouterr().err
+    with pytest.raises(PolyrewardError, match="dev: 3 distinct prompts, not 5"):
+        distinct_prompts(rows, 5, "dev", alike=0.25)
     with pytest.raises(PolyrewardError, match="dev: 3 distinct prompts, not 4"):
         distinct_prompts(rows, 4, "dev")
 

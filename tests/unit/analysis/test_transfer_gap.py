@@ -7,6 +7,7 @@ import pytest
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.analysis.tables import transfer_gaps
+from polyreward.core.errors import PolyrewardError
 
 BENCHMARK = Benchmark("b", {"chat": ["advice"], "safety": ["refuse"]}, {})
 INTERVAL = Interval(samples=1000, confidence=0.95, seed=1)
@@ -56,6 +57,15 @@ def test_pairs_that_a_language_lacks_are_left_out():
     lacking = table[~((table["language"] == "ko") & table["id"].str.endswith("9"))]  # the 10th and the 20th
     found = transfer_gaps(lacking, ["a"], ["en", "ko"], BENCHMARK, INTERVAL).iloc[0]
     assert found["gap_points"] == pytest.approx(100 * (17 - 9) / 18) and found["n_templates"] == 2 * (N - 2)
+
+
+def test_languages_without_a_common_pair_are_refused():
+    table = scores({("a_en", "en"): 0.9, ("a_en", "ko"): 0.5})
+    table.loc[table["language"] == "ko", "id"] += "-ko"
+    with pytest.raises(
+        PolyrewardError, match="b: no pair is in all of en, ko. Give every language the same ids"
+    ):
+        transfer_gaps(table, ["a"], ["en", "ko"], BENCHMARK, INTERVAL)
 
 
 def test_of_several_trainings_it_is_the_mean_and_their_spread_widens_the_interval():

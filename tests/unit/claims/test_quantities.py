@@ -25,7 +25,8 @@ from made_up import (
 from scipy.stats import ks_2samp
 from scipy.stats import t as student
 
-from polyreward.analysis.comparison import Accuracies, Comparison, transfer_rows
+from polyreward.analysis.accuracies import Accuracies
+from polyreward.analysis.comparison import Comparison, transfer_rows
 from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, UNDECIDED, Rule, extreme, verdict
 from polyreward.claims.estimate import UntestableError
 from polyreward.claims.transfer_evidence import Shares, WinRates

@@ -7,6 +7,7 @@ import pytest
 from support import ROOT, script
 
 from polyreward.artifacts.printed_tables import COLUMNS, OTHER, SAME
+from polyreward.core.errors import PolyrewardError
 
 compared = script("artifacts/compare").compared
 
@@ -80,6 +81,13 @@ def test_table_2_meets_the_printed_averages_by_language():
     assert (cell["ours"], cell["printed"], cell["difference"]) == pytest.approx((56, 75.2, 56 - 75.2))
 
 
-def test_tables_with_no_cell_in_both_have_no_rows():
-    table = compared("table6", language_table([("gemma_fr", "gemma", "fr")]), published("tables3to7"), "ko")
-    assert table.empty and list(table.columns) == COLUMNS
+def test_tables_with_no_cell_in_both_are_refused():
+    with pytest.raises(PolyrewardError, match="table6: no cell is both in our table and in the printed one"):
+        compared("table6", language_table([("gemma_fr", "gemma", "fr")]), published("tables3to7"), "ko")
+
+
+def test_a_table_of_other_languages_than_the_paper_s_has_no_rows():
+    ours = table1().assign(eval_language="fr")
+    for name, own, printed in (("table1", ours, "table1"), ("table2", table2(languages=("fr",)), "table2")):
+        table = compared(name, own, published(printed), None)
+        assert table.empty and list(table.columns) == COLUMNS

@@ -4,6 +4,7 @@ import pandas as pd
 
 from polyreward.analysis.tables import VALUES
 from polyreward.artifacts.printed_tables import COLUMNS, long_cells, paired
+from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import read_csv, write_csv
 from polyreward.ops.jobs import run
 
@@ -11,14 +12,24 @@ OFF_THE_SHELF, DELTA = "off the shelf", "delta"
 
 
 def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, language: str | None) -> pd.DataFrame:
-    """Return the cells that our table and the printed one share, paired by model; no rows if they share none,
-    as where all languages are others than the paper's.
+    """Return the cells that our table and the printed one share, paired by model; no rows where none of our
+    languages is printed.
 
     Args:
         language: of a table of one evaluation language.
+
+    Raises:
+        PolyrewardError: they share a language, but no cell.
     """
     shape = _language_table if language else {"table1": _table1, "table2": _table2}[artifact]
-    return paired(*shape(ours, printed, language))
+    pairs = paired(*shape(ours, printed, language))
+    in_print = {*printed.columns, *printed.get("eval_language", ())}
+    if pairs.empty and in_print & ({language} if language else {*ours["eval_language"]}):
+        raise PolyrewardError(
+            f"{artifact}: no cell is both in our table and in the printed one; correct `published` in"
+            " workflow/artifacts.yaml"
+        )
+    return pairs
 
 
 def _table1(ours: pd.DataFrame, printed: pd.DataFrame, _: None) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -7,7 +7,7 @@ from polyreward.ops.jobs import run
 
 def main(snakemake):
     files, params, language = snakemake.input, snakemake.params, snakemake.wildcards.language
-    rows = distinct_prompts(read_jsonl(files.rows), params.prompts, f"dev rows, {language}")
+    rows = distinct_prompts(read_jsonl(files.rows), params.prompts, f"prompts, {language}", params.alike)
     prompts = [row["prompt"] for row in rows]
     with loaded_policy(files.policy, **params.sampling) as policy:
         responses = policy.responses(prompts, params.responses, params.seed, f"responses, {language}")

@@ -12,7 +12,7 @@ from transformers import AutoTokenizer
 
 from polyreward.core.conversations import Messages, as_messages, rendered
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.logs import progress
+from polyreward.core.logs import announce, progress
 from polyreward.core.seeds import job_seed
 from polyreward.models.batches import left_padded
 from polyreward.models.devices import device
@@ -27,8 +27,12 @@ if TYPE_CHECKING:
     from polyreward.models.serving import Server
 
 
-def distinct_prompts(rows: Sequence[dict], count: int | None, where: str) -> list[dict]:
-    """Return the first `count` rows (id, prompt) with distinct prompts; None for all.
+def distinct_prompts(rows: Sequence[dict], count: int, where: str, alike: float = 0) -> list[dict]:
+    """Return the first `count` rows (id, prompt) with distinct prompts.
+
+    Args:
+        alike: the share of `count` that may be missing, and is then announced: two prompts may have the same
+            translation.
 
     Raises:
         PolyrewardError: there are fewer.
@@ -37,11 +41,13 @@ def distinct_prompts(rows: Sequence[dict], count: int | None, where: str) -> lis
     kept = [
         {"id": row["id"], "prompt": row["prompt"]} for row in rows if first[json.dumps(row["prompt"])] is row
     ]
-    if len(kept) < (count or 0):
+    if len(kept) < (1 - alike) * count:
         raise PolyrewardError(
             f"{where}: {len(kept)} distinct prompts, not {count}; lower alignment.prompts or raise"
             " pool.dev_share"
         )
+    if len(kept) < count:
+        announce(f"{where}: {len(kept)} prompts, not {count}, as translations of the others are alike")
     return kept[:count]
 
 

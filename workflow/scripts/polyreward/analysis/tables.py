@@ -6,15 +6,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from polyreward.analysis.accuracies import Accuracies, in_all_languages, split_cases
 from polyreward.analysis.bootstrap import Interval
-from polyreward.analysis.comparison import (
-    Accuracies,
-    Benchmark,
-    Comparison,
-    in_all_languages,
-    split_cases,
-    transfer_rows,
-)
+from polyreward.analysis.comparison import Benchmark, Comparison, transfer_rows
 from polyreward.analysis.verdicts import from_draws
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import ModelName

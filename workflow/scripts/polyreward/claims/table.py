@@ -266,14 +266,17 @@ def format_of(unit: str, values: Sequence[float]) -> str:
     """Return the format of an estimate and its ends: their unit's, with at least one digit of the largest
     finite value; of a share or KS statistic, two digits of the interval's width.
     """
-    finite = [value for value in values if np.isfinite(value)]
-    largest, width = max(map(abs, finite), default=0), max(finite, default=0) - min(finite, default=0)
+    finite = [value for value in values if np.isfinite(value)] or [0.0]
     sign, of_unit = DIGITS[unit].removesuffix("f").split(".")
-    needed = max(
-        digits - math.floor(math.log10(size)) if size >= 10**-MOST_DIGITS else 0  # what is less is rounding
-        for size, digits in ((largest, 0), (width, int(of_unit) - 2))
-    )
+    needed = _first_digit(max(map(abs, finite)))
+    if unit in ("share", "KS"):
+        needed = max(needed, _first_digit(max(finite) - min(finite)) + 1)
     return f"{sign}.{min(max(int(of_unit), needed), MOST_DIGITS)}f"
+
+
+def _first_digit(size: float) -> int:
+    """Return the place after the point of a number's first digit; 0 if it is rounding."""
+    return -math.floor(math.log10(size)) if size >= 10**-MOST_DIGITS else 0
 
 
 def interval_text(row: Mapping, side: str) -> str:

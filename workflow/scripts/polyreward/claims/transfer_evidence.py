@@ -13,8 +13,9 @@ import pandas as pd
 from safetensors.numpy import load_file
 
 from polyreward.alignment.win_rates import JUDGEMENT_COLUMNS, POLICIES, turns_of
+from polyreward.analysis.accuracies import Accuracies, in_all_languages, training_cases
 from polyreward.analysis.bootstrap import Interval, bootstrap_weights
-from polyreward.analysis.comparison import Accuracies, Benchmark, in_all_languages, training_cases
+from polyreward.analysis.comparison import Benchmark
 from polyreward.analysis.geometry import spectra
 from polyreward.claims.estimate import LENGTH
 from polyreward.core.errors import PolyrewardError
@@ -102,9 +103,8 @@ class WinRates:
         turns = judgements.assign(training=turns_of(judgements, trainings))
         keys = ["policy", "language", "training"]
         wide = turns.pivot_table(index="id", columns=keys, values="win", dropna=False)
-        wide = wide[
-            [key for key in wide if key[0] != POLICIES[0] or key[2] == 0]
-        ]  # the base was trained by nobody
+        # The policy before DPO has no trainings; the pivot table has columns for them.
+        wide = wide[[key for key in wide if key[0] != POLICIES[0] or key[2] == 0]]
         kept = wide.dropna()
         if kept.empty:
             raise PolyrewardError(

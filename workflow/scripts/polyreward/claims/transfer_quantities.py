@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import ks_2samp, kstwobign
 
-from polyreward.analysis.comparison import split_cases
+from polyreward.analysis.accuracies import split_cases
 from polyreward.analysis.verdicts import Contrasts, from_correlations, from_draws, from_permutations
 from polyreward.carb.downstream.correlation import FEWEST_BASES, correlations_with, permuted_by_base
 from polyreward.claims.estimate import Estimate, require

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from polyreward.analysis.accuracies import Accuracies
 from polyreward.analysis.bootstrap import Interval, share_interval
-from polyreward.analysis.comparison import Accuracies, Benchmark
+from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.leaderboard import Leaderboard
 
 MEASURES = ["rewardbench", "carb", "mean"]

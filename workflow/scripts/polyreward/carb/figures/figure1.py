@@ -73,12 +73,12 @@ def _draw_item(axis: Axes, prompt: pd.Series, answers: pd.DataFrame, families: S
     axis.axis("off")
     _write(axis, -1, prompt["text"], families)
     axis.text(0.02, -1, "prompt", va="center")
-    culture = answers.loc[answers["is_chosen"].astype(bool), "from_culture"].iloc[0]
     for number, answer in enumerate(answers.itertuples()):
         _write(axis, number, answer.text, families)
-        # A wrong answer may be of the item's own culture: another saying, for example.
-        wrong = pd.isna(answer.from_culture) or (answer.from_culture == culture and not answer.is_chosen)
-        whose = "wrong" if wrong else f"right for {answer.from_culture}"
+        # A wrong answer may be of no culture, or of the item's own: another saying, for example.
+        elsewhere = pd.notna(answer.from_culture) and answer.from_culture != prompt["culture"]
+        culture = prompt["culture"] if answer.is_chosen else answer.from_culture
+        whose = f"right for {culture}" if answer.is_chosen or elsewhere else "wrong"
         axis.text(
             0.02, number, whose, va="center", fontsize=7, fontweight="bold" if answer.is_chosen else "normal"
         )
