@@ -128,6 +128,7 @@ def _draw_scores(axis: Axes, scores: pd.DataFrame, model: str) -> None:
     ends = sorted({float(scores["score"].min()), float(scores["score"].max())})
     digits = max(0, 1 - math.floor(math.log10(ends[-1] - ends[0]))) if len(ends) > 1 else 2
     axis.set_xticks(ends, [f"{end:.{digits}f}".replace("-", "\N{MINUS SIGN}") for end in ends])
+    axis.set_xlabel("score", fontsize=7)
 
 
 def _draw_counts(
