@@ -69,7 +69,7 @@ def main(snakemake):
         by_scorer(files.scores, names, "carb_consistency", order),
         by_scorer(files.benchmark, names, "carb", order),
     )
-    rows = (row for path in files.item_files for row in read_jsonl(path))
+    rows = read_jsonl(files.item_files)
     languages = {row["id"]: row["languages"] for row in rows}
     pairs = pair_table(scores, benchmark, params.kinds, languages, order, params.k)
     write_exact(pairs, snakemake.output[0], PAIR_COLUMNS)

@@ -124,7 +124,7 @@ def main(snakemake):
     files = snakemake.input.scores
     scores = by_scorer(files, settings["kinds"], "carb", settings["cultures"])
     board = board_of(scores, settings, groups=sections_of(groups), missing=unavailable_reasons(files))
-    items = [item for path in snakemake.input.item_files for item in read_jsonl(path)]
+    items = read_jsonl(snakemake.input.item_files)
     columns = leaderboard_columns(settings["cultures"], settings["domains"])
     write_exact(board.table(), output.leaderboard, columns)
     write_exact(group_table(board, groups), output.groups, GROUP_COLUMNS)

@@ -63,7 +63,7 @@ def main(snakemake):
         name: partial(load_reward_model, entry, params.scoring, params.cache)
         for name, entry in params.generators.items()
     }
-    items = [item for path in files.item_files for item in read_jsonl(path)]
+    items = read_jsonl(files.item_files)
     rows = paraphrased(items, read_jsonl(files.references), load, params.languages, params.seed)
     write_jsonl(rows, snakemake.output[0])
 

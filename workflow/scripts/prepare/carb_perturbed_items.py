@@ -285,7 +285,7 @@ def _pattern(text: str) -> re.Pattern:
 
 def main(snakemake):
     files, params, output = snakemake.input, snakemake.params, snakemake.output
-    items = [item for path in files.item_files for item in read_jsonl(path)]
+    items = read_jsonl(files.item_files)
     asked, how = params.cultures, (params.sizes, params.seed)
     sets: dict[str, list[dict]] = {name: [] for name in SETS}
     cells = Counter((item["culture"], item["domain"]) for item in items)

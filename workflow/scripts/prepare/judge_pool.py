@@ -9,9 +9,7 @@ from polyreward.prepare.pool import Share, prepared_pool, template_of
 
 def main(snakemake):
     files, params = snakemake.input, snakemake.params
-    pool, evaluation = (
-        [row for path in paths for row in read_jsonl(path)] for paths in (files.pool, files.evaluation)
-    )
+    pool, evaluation = read_jsonl(files.pool), read_jsonl(files.evaluation)
     used = {template_of(row) for row in read_jsonl(files.train)}
     stock = stock_of(files.stock, "training")
     rows, _, _ = prepared_pool(

@@ -276,11 +276,11 @@ def both_orders(pairs: Sequence[dict]) -> list[dict]:
 
 def main(snakemake):
     files, params, output = snakemake.input, snakemake.params, snakemake.output
-    own = training_pairs([item for path in files.item_files for item in read_jsonl(path)])
+    own = training_pairs(read_jsonl(files.item_files))
     others, easy = (
-        [row for path in paths for row in read_jsonl(path)] for paths in (files.datasets, files.easy)
+        dataset_pairs(read_jsonl(files.datasets)),
+        dataset_pairs(off_topic_pairs(read_jsonl(files.easy))),
     )
-    others, easy = dataset_pairs(others), dataset_pairs(off_topic_pairs(easy))
     shares = {"shares": params.shares, "easy_shares": params.easy_shares}
     pairs = split_pairs(own, others, easy, **params.sizes, seed=params.seed, **shares)
     places = {culture: entry["places"] for culture, entry in read_yaml(files.cultures)["cultures"].items()}

@@ -9,9 +9,7 @@ from polyreward.prepare.pool import COUNT_COLUMNS, Share, prepared_pool
 
 def main(snakemake):
     files, params = snakemake.input, snakemake.params
-    pool, evaluation = (
-        [row for path in paths for row in read_jsonl(path)] for paths in (files.pool, files.evaluation)
-    )
+    pool, evaluation = read_jsonl(files.pool), read_jsonl(files.evaluation)
     stock = stock_of(files.stock, "training")
     train, dev, counts = prepared_pool(
         pool,

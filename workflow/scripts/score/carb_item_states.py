@@ -37,7 +37,7 @@ def save_item_states(
 
 
 def main(snakemake):
-    items = [item for path in snakemake.input.item_files for item in read_jsonl(path)]
+    items = read_jsonl(snakemake.input.item_files)
     save_item_states(snakemake.input.base, items, *snakemake.params.limits, snakemake.output[0])
 
 

@@ -126,7 +126,7 @@ def main(snakemake):
     name, replies = snakemake.wildcards.judge, []
     benchmark = Path(files.rows[0]).parent.name
     every = {Path(path).stem: read_jsonl(path) for path in files.rows}
-    items = [item for path in files.item_files for item in read_jsonl(path)]
+    items = read_jsonl(files.item_files)
     rows, items = asked(every, items, **params.part, seed=params.seed)
     with scores_or_reason(snakemake, snakemake.wildcards.judge):
         judge = load_reward_model(params.entry, params.scoring, params.cache)

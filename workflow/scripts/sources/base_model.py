@@ -10,7 +10,7 @@ from polyreward.sources.revisions import at_commit
 def main(snakemake):
     files, entry = snakemake.input, snakemake.params.entry
     source = at_commit(entry["source"], files.get("revision", []))
-    rows = [row for path in files.get("corpus", []) for row in read_jsonl(path)]
+    rows = read_jsonl(files.get("corpus", []))
     corpus = [as_text(row[role]) for row in rows for role in ("prompt", "chosen")]
     fetch_base_model({**entry, "source": source}, snakemake.params.seed, corpus, snakemake.output[0])
 

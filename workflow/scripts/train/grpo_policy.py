@@ -9,7 +9,7 @@ from polyreward.training.launch import train
 
 def main(snakemake):
     files, params = snakemake.input, snakemake.params
-    items = (item for path in files.item_files for item in read_jsonl(path))
+    items = read_jsonl(files.item_files)
     with policy_or_reason(snakemake, snakemake.wildcards.scorer):
         train(
             train_policy,

@@ -101,37 +101,34 @@ def write_text(text: str, path: str | Path) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def read_jsonl(path: str | Path) -> list[dict]:
-    """Read JSON Lines; each line must be one JSON object.
+def read_jsonl(paths: str | Path | Iterable[str | Path]) -> list[dict]:
+    """Read one file of JSON Lines or several as one list; each line must be one JSON object.
 
     Raises:
-        PolyrewardError: names every bad line.
+        PolyrewardError: there is no such file; or names every bad line of one.
     """
-    lines = list(jsonl_lines(path))
-    problems = [f"{path}:{number}: {found}" for number, found in lines if isinstance(found, str)]
-    if problems:
-        raise PolyrewardError("\n".join(problems))
-    return [found for _, found in lines if isinstance(found, dict)]
+    found = []
+    for path in [paths] if isinstance(paths, str | Path) else paths:
+        if not Path(path).is_file():
+            raise PolyrewardError(f"{path}: no such file; correct the path")
+        with open(path, "rb") as stream:
+            rows = [json_row(line) for line in stream]
+        problems = [f"{path}:{number}: {row}" for number, row in enumerate(rows, 1) if isinstance(row, str)]
+        if problems:
+            raise PolyrewardError("\n".join(problems))
+        found += rows
+    return found
 
 
-def jsonl_lines(path: str | Path) -> Iterator[tuple[int, dict | str]]:
-    """Yield each line's number and its object, or what is wrong with it.
-
-    Raises:
-        PolyrewardError: there is no such file.
-    """
-    if not Path(path).is_file():
-        raise PolyrewardError(f"{path}: no such file; correct the path")
-    with open(path, "rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                row = parsed_json(line.decode("utf-8"))
-            except UnicodeDecodeError:
-                yield number, "not UTF-8; save the file in UTF-8"
-            except ValueError as error:
-                yield number, f"not JSON ({json_fault(error)}); write one JSON object a line"
-            else:
-                yield number, row if isinstance(row, dict) else no_object(row, "on each line")
+def json_row(line: bytes) -> dict | str:
+    """Return the JSON object of a line, or what is wrong with it."""
+    try:
+        row = parsed_json(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        return "not UTF-8; save the file in UTF-8"
+    except ValueError as error:
+        return f"not JSON ({json_fault(error)}); write one JSON object a line"
+    return row if isinstance(row, dict) else no_object(row, "on each line")
 
 
 def parsed_json(text: str) -> object:

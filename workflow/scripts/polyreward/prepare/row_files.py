@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.files import json_fault, no_object, parsed_json
+from polyreward.core.files import json_fault, json_row, no_object, parsed_json
 
 Row = tuple[str, dict | str]  # the row's place, and the row or what is wrong with it
 FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
@@ -92,17 +92,7 @@ def _json_lines(path: Path, stream: Iterable[bytes]) -> Iterator[Row]:
             continue
         yield from ((one, "the line is empty; delete it") for one in blank)
         blank = []
-        yield place, _json_row(text)
-
-
-def _json_row(text: bytes) -> dict | str:
-    try:
-        row = parsed_json(text.decode("utf-8"))
-    except UnicodeDecodeError:
-        return "not UTF-8; save the file in UTF-8"
-    except ValueError as error:
-        return f"not JSON ({json_fault(error)}); write one JSON object a line"
-    return row if isinstance(row, dict) else no_object(row, "on each line")
+        yield place, json_row(text)
 
 
 def _json_table(path: Path, raw: bytes) -> Iterator[Row]:
@@ -130,7 +120,7 @@ def _json_table(path: Path, raw: bytes) -> Iterator[Row]:
 
 
 def _is_row(line: bytes) -> bool:
-    return line.startswith(b"{") and isinstance(_json_row(line), dict)
+    return line.startswith(b"{") and isinstance(json_row(line), dict)
 
 
 def _as_table(found: dict) -> list | str | None:
