@@ -17,9 +17,8 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_text
 
 PACKAGE = Path(__file__).parents[1]
-PARSED = Path(
-    ".snakemake/polyreward_parsed.json"
-)  # {hash of a file's text: [hash of its code, what it imports]}
+# {hash of a file's text: [hash of its code, what it imports]}
+PARSED = Path(".snakemake/polyreward_parsed.json")
 _parsed: dict[str, list] = {}
 
 
@@ -29,7 +28,7 @@ def code_of(script: Path, package: Path = PACKAGE) -> str:
     while todo:
         path = todo.pop()
         if path not in lines:
-            code, imports = _read(path)
+            code, imports = _summary(path.read_text(encoding="utf-8"))
             name = path.relative_to(package).as_posix() if path.is_relative_to(package) else "script"
             lines[path] = f"{name} {code}"
             todo += [module for name in imports for module in _modules(name, package)]
@@ -62,13 +61,9 @@ def _modules(name: str, package: Path) -> tuple[Path, ...]:
     return tuple(path for path in files if path.is_file())
 
 
-def _read(path: Path) -> list:
-    """Return [hash of a file's code, dotted names that it imports from the package]."""
-    return _summary(path.read_text(encoding="utf-8"))
-
-
 @cache
 def _summary(text: str) -> list:
+    """Return [hash of a file's code, dotted names that it imports from the package]."""
     key = _hashed(text)
     if key not in _parsed:
         _parsed[key] = _known().get(key) or _parse(text)

@@ -21,31 +21,31 @@ class TemplateRefusalError(PolyrewardError):
 
 def as_messages(prompt: str | Messages, answer: str) -> list[dict[str, str]]:
     """Return a conversation: a prompt (text or messages), then an assistant's answer."""
-    turns = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
-    return [*turns, {"role": "assistant", "content": answer}]
+    return [*as_turns(prompt), {"role": "assistant", "content": answer}]
+
+
+def as_turns(prompt: str | Messages) -> list[dict[str, str]]:
+    """Return the messages of a prompt; a text is one of the user's."""
+    return [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
 
 
 def as_text(prompt: str | Messages) -> str:
     """Return a prompt as readable text; a message list becomes one "role: content" per message."""
-    return (
-        prompt
-        if isinstance(prompt, str)
-        else "\n".join(f"{turn['role']}: {turn['content']}" for turn in prompt)
-    )
+    if isinstance(prompt, str):
+        return prompt
+    return "\n".join(f"{turn['role']}: {turn['content']}" for turn in prompt)
 
 
 def contents(prompt: str | Messages) -> list[str]:
     """Return the text of a prompt, or the content of each of its messages."""
-    return [prompt] if isinstance(prompt, str) else [turn["content"] for turn in prompt]
+    return [turn["content"] for turn in as_turns(prompt)]
 
 
 def map_texts(prompt: str | Messages, change: Callable[[str], str]) -> str | list[dict[str, str]]:
     """Return a prompt with `change` applied to each of its texts in order."""
-    return (
-        change(prompt)
-        if isinstance(prompt, str)
-        else [{**turn, "content": change(turn["content"])} for turn in prompt]
-    )
+    if isinstance(prompt, str):
+        return change(prompt)
+    return [{**turn, "content": change(turn["content"])} for turn in prompt]
 
 
 def conversation_ids(
@@ -116,8 +116,7 @@ def answer_start(tokenizer, prompt: str | Messages, ids: Sequence[int]) -> int:
 
     This is the length of the prefix that it shares with the prompt under the generation prompt.
     """
-    turns = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
-    prefix = rendered(tokenizer, turns, add_generation_prompt=True)
+    prefix = rendered(tokenizer, as_turns(prompt), add_generation_prompt=True)
     shared = 0
     while shared < min(len(prefix), len(ids)) and prefix[shared] == ids[shared]:
         shared += 1

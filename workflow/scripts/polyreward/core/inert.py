@@ -4,9 +4,7 @@ import re
 
 # Control characters but tab and line feed, and those that turn the direction of what follows.
 HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-HALF_CHARACTER = re.compile(
-    "[\ud800-\udfff]"
-)  # half a character, as JSON's \ud800 gives one: no file can hold it
+HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # as JSON's \ud800 gives one: no file can hold it
 # A cell that a spreadsheet takes for a formula, unless it is only arithmetic: -0.26 [-0.33, -0.20]
 FORMULA = re.compile(r"(?=[=+\-@\t\n])(?![+-][\d\s.,:;%e()\[\]\u00b1+-]*\Z)")
 QUOTED = re.compile(r"'[=+\-@\t\n]")

@@ -6,10 +6,7 @@ from collections.abc import Iterable
 
 TEXT_BASELINES = ["length", "tfidf-answer", "tfidf-prompt-answer"]
 BASE_BASELINES = ["probe", "loglik", "pmi"]  # of each base; in names before it: probe-<base>
-BEST_OF_N, GRPO = (
-    "best-of-n",
-    "grpo",
-)  # how a reward model chose answers: of several, or by training who writes them
+BEST_OF_N, GRPO = "best-of-n", "grpo"  # a reward model chose of several answers, or trained who writes them
 COMMIT = re.compile(r"[0-9a-f]{40}")  # of a repository of the hub; a branch or a tag may move
 MODEL = re.compile(r"^(?P<base>[A-Za-z0-9.-]+)_(?P<language>[a-z]{2,3})(?:_seed(?P<seed>[1-9]\d*))?\Z")
 

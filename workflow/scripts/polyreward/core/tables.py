@@ -51,11 +51,7 @@ def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
 
 def as_markdown(table: pd.DataFrame, **options: Any) -> str:
     """Return a table as Markdown in which a name stays text, also one like `001`."""
-    texts = [
-        place
-        for place in range(table.shape[1])
-        if any(isinstance(cell, str) for cell in table.iloc[:, place])
-    ]
+    texts = [n for n in range(table.shape[1]) if any(isinstance(cell, str) for cell in table.iloc[:, n])]
     return table.to_markdown(index=False, disable_numparse=texts, **options)
 
 

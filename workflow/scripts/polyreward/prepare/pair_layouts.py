@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from polyreward.core.conversations import as_turns
 from polyreward.core.errors import PolyrewardError, unknown_name
 from polyreward.core.files import parsed_json
 from polyreward.core.inert import HIDDEN, printable
@@ -177,7 +178,7 @@ def _answer(value: object, column: str) -> tuple[list[Message] | None, str]:
     return None, value or ""
 
 
-def pair(row: Mapping, prompt: object, chosen: object, rejected: object, **names: object) -> dict:
+def pair(prompt: object, chosen: object, rejected: object, **names: object) -> dict:
     """Return one pair of a prompt and its answers; names: id, subset, category, template.
 
     An answer may be a text, a message, or a conversation that ends with it. Without a prompt, the turns that
@@ -192,8 +193,7 @@ def pair(row: Mapping, prompt: object, chosen: object, rejected: object, **names
         raise UnfitRow(f"`prompt`: {error}") from None
     turns = [before for before, _ in answers if before]
     if prompt:
-        given = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
-        if any(_stripped(before) != _stripped(given) for before in turns):
+        if any(_stripped(before) != _stripped(as_turns(prompt)) for before in turns):
             raise UnfitRow("an answer has other messages before it than `prompt`; correct one of the two")
     elif any(before != answers[0][0] for before, _ in answers):
         raise UnfitRow(
@@ -242,7 +242,7 @@ def _pairs(row: dict) -> list[dict]:
         if len(chosen) > 1:
             raise LeftOut("several right answers, which no pair can show")
         chosen = chosen[0] if chosen else None
-    return [pair(row, row.get("prompt"), chosen, row.get("rejected"), **{key: row.get(key) for key in NAMES})]
+    return [pair(row.get("prompt"), chosen, row.get("rejected"), **{key: row.get(key) for key in NAMES})]
 
 
 def _m_rewardbench(row: dict) -> list[dict]:
@@ -255,11 +255,11 @@ def _ultrafeedback(row: dict) -> list[dict]:
         raise LeftOut(
             "equal scores of both answers" if chosen == rejected else "rejected has the higher score"
         )
-    return [pair(row, row.get("prompt"), row["chosen"], row["rejected"], id=row.get("prompt_id"))]
+    return [pair(row.get("prompt"), row["chosen"], row["rejected"], id=row.get("prompt_id"))]
 
 
 def _skywork(row: dict) -> list[dict]:
-    return [pair(row, None, row["chosen"], row["rejected"], subset=row["source"], id=row.get("id"))]
+    return [pair(None, row["chosen"], row["rejected"], subset=row["source"], id=row.get("id"))]
 
 
 def _rm_bench(row: dict) -> list[dict]:
@@ -270,8 +270,7 @@ def _rm_bench(row: dict) -> list[dict]:
     if len(row["rejected"]) != len(styles):
         raise UnfitRow("`chosen` and `rejected` have different numbers of answers; give as many of each")
     return [
-        pair(
-            row, row["prompt"], row["chosen"][one], row["rejected"][other],
+        pair(row["prompt"], row["chosen"][one], row["rejected"][other],
             id=f"{row['id']}-{one}{other}", subset=row["domain"], template=row["id"],
             category="easy" if one > other else "hard" if one < other else "normal",
         )
@@ -288,7 +287,7 @@ def _hh(row: dict) -> list[dict]:
         raise LeftOut("dialogues that differ before their last turn")
     if not chosen[-1]["content"] or not rejected[-1]["content"]:
         raise LeftOut("an empty last turn")
-    return [pair(row, None, chosen, rejected, id=row.get("id"))]
+    return [pair(None, chosen, rejected, id=row.get("id"))]
 
 
 def _dialogue(text: object, key: str) -> list[Message]:
@@ -304,16 +303,14 @@ def _dialogue(text: object, key: str) -> list[Message]:
     ]
 
 
-def votes(
-    row: dict, prompt: object, first: object, second: object, better: int, **names: object
-) -> list[dict]:
+def votes(prompt: object, first: object, second: object, better: int, **names: object) -> list[dict]:
     """Return the pair of two answers by a vote: positive for the first, negative for the second, zero for a
     tie.
     """
     if not better:
         raise LeftOut("ties")
     chosen, rejected = (first, second) if better > 0 else (second, first)
-    return [pair(row, prompt, chosen, rejected, **names)]
+    return [pair(prompt, chosen, rejected, **names)]
 
 
 def _number(row: dict, column: str) -> float:
@@ -335,7 +332,7 @@ def _choice(row: dict, column: str, choices: Mapping[str, int]) -> int:
 
 def _helpsteer2_preference(row: dict) -> list[dict]:
     prompt = _helpsteer_prompt(row["prompt"])
-    return votes(row, prompt, row["response_1"], row["response_2"], -_number(row, "preference_strength"))
+    return votes(prompt, row["response_1"], row["response_2"], -_number(row, "preference_strength"))
 
 
 def _helpsteer2(rows: Sequence[dict]) -> list[dict]:
@@ -343,7 +340,7 @@ def _helpsteer2(rows: Sequence[dict]) -> list[dict]:
         raise LeftOut("prompts without exactly two rated responses")
     first, second = (_number(row, "helpfulness") for row in rows)
     prompt = _helpsteer_prompt(rows[0]["prompt"])
-    return votes(rows[0], prompt, rows[0]["response"], rows[1]["response"], first - second)
+    return votes(prompt, rows[0]["response"], rows[1]["response"], first - second)
 
 
 def _helpsteer_prompt(prompt: object) -> object:
@@ -359,26 +356,18 @@ def _helpsteer_prompt(prompt: object) -> object:
 
 def _helpsteer3(row: dict) -> list[dict]:
     better = -_number(row, "overall_preference")
-    return votes(
-        row,
-        row["context"],
-        row["response1"],
-        row["response2"],
-        better,
-        subset=row.get("domain"),
-        id=row.get("id"),
-    )
+    names = {"id": row.get("id"), "subset": row.get("domain")}
+    return votes(row["context"], row["response1"], row["response2"], better, **names)
 
 
 def _arena(row: dict) -> list[dict]:
-    better = _choice(
-        row, "winner", {"model_a": 1, "model_b": -1, "tie": 0, "tie (bothbad)": 0, "both_bad": 0}
-    )
+    ties = dict.fromkeys(("tie", "tie (bothbad)", "both_bad"), 0)
+    better = _choice(row, "winner", {"model_a": 1, "model_b": -1, **ties})
     first, second = (_answer(row[key], key) for key in ("conversation_a", "conversation_b"))
     if first[0] is None or _stripped(first[0]) != _stripped(second[0] or []):
         raise LeftOut("conversations that differ before their last message")
     subset, key = row.get("language"), row.get("question_id")
-    return votes(row, first[0], first[1], second[1], better, id=key, subset=subset)
+    return votes(first[0], first[1], second[1], better, id=key, subset=subset)
 
 
 def _arena_55k(row: dict) -> list[dict]:
@@ -391,7 +380,7 @@ def _arena_55k(row: dict) -> list[dict]:
     if won not in ([1, 0], [0, 1], [0, 0]):
         raise UnfitRow("`winner_model_a` and `winner_model_b` are not 0 or 1, at most one of them 1")
     better = int(won[0] - won[1])
-    return votes(row, prompts[0], first[0], second[0], better, id=row.get("id"))
+    return votes(prompts[0], first[0], second[0], better, id=row.get("id"))
 
 
 def _text_list(value: object, key: str) -> list:
@@ -407,38 +396,25 @@ def _text_list(value: object, key: str) -> list:
 def _judgebench(row: dict) -> list[dict]:
     better = _choice(row, "label", {"A>B": 1, "B>A": -1, "A=B": 0})
     names = {"id": row.get("pair_id"), "subset": row.get("source")}
-    return votes(row, row["question"], row["response_A"], row["response_B"], better, **names)
+    return votes(row["question"], row["response_A"], row["response_B"], better, **names)
 
 
 def _llmbar(row: dict) -> list[dict]:
     better = _choice(row, "label", {"1": 1, "2": -1})
-    return votes(
-        row,
-        row["input"],
-        row["output_1"],
-        row["output_2"],
-        better,
-        subset=row.get("subset"),
-        id=row.get("id"),
-    )
+    names = {"id": row.get("id"), "subset": row.get("subset")}
+    return votes(row["input"], row["output_1"], row["output_2"], better, **names)
 
 
 def _rmb_pair(row: dict) -> list[dict]:
     names = {"id": row.get("pairwise_uid"), "subset": row.get("category_path")}
-    return [
-        pair(
-            row,
-            row["conversation_input"],
-            *(_answer_in(row[key], key) for key in ("chosen", "reject")),
-            **names,
-        )
-    ]
+    answers = (_answer_in(row[key], key) for key in ("chosen", "reject"))
+    return [pair(row["conversation_input"], *answers, **names)]
 
 
 def _rmb_best_of_n(row: dict) -> list[dict]:
     losers = [_answer_in(one, "loser_list") for one in row["loser_list"] or []]
     names = {"id": row.get("bon_uid"), "subset": row.get("category_path")}
-    return [pair(row, row["conversation_input"], _answer_in(row["bon_best"], "bon_best"), losers, **names)]
+    return [pair(row["conversation_input"], _answer_in(row["bon_best"], "bon_best"), losers, **names)]
 
 
 def _answer_in(value: object, key: str) -> object:
@@ -451,7 +427,7 @@ def _sharegpt(row: dict) -> list[dict]:
     turns = message_list(row["conversations"])
     if row.get("system"):
         turns = [{"role": "system", "content": row["system"]}, *turns]
-    return [pair(row, turns, row["chosen"], row["rejected"], id=row.get("id"))]
+    return [pair(turns, row["chosen"], row["rejected"], id=row.get("id"))]
 
 
 def _alpaca(row: dict) -> list[dict]:
@@ -464,7 +440,7 @@ def _alpaca(row: dict) -> list[dict]:
     answers = row["output"] if "output" in row and "chosen" not in row else [row["chosen"], row["rejected"]]
     if not isinstance(answers, list) or len(answers) != 2:
         raise UnfitRow("`output` is no list of two answers; give the better one first")
-    return [pair(row, turns if len(turns) > 1 else prompt, *answers, id=row.get("id"))]
+    return [pair(turns if len(turns) > 1 else prompt, *answers, id=row.get("id"))]
 
 
 def _holds_lists(row: Mapping) -> bool:

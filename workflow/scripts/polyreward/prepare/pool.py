@@ -14,26 +14,10 @@ from polyreward.core.logs import announce
 from polyreward.core.seeds import job_seed
 
 FUNCTION = re.compile(r"`[^`(]*?([A-Za-z_]\w*)\s*\([^`]*`")
-ROLES = (
-    "system",
-    "developer",
-    "user",
-    "assistant",
-    "tool",
-)  # of a prompt's messages, as chat templates know them
+ROLES = ("system", "developer", "user", "assistant", "tool")  # of messages, as chat templates know them
 COUNT_COLUMNS = [
-    "source",
-    "use",
-    "raw",
-    "valid",
-    "distinct",
-    "unseen",
-    "sampled",
-    "train",
-    "dev",
-    "evaluation",
-    "templates",
-    "printed",  # pairs that the paper prints of the source
+    *("source", "use", "raw", "valid", "distinct", "unseen", "sampled", "train", "dev", "evaluation"),
+    *("templates", "printed"),  # printed: pairs that the paper prints of the source
 ]
 
 

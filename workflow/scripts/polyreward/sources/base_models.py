@@ -56,19 +56,9 @@ def package_files(source: dict, folder: Path) -> Path:
         PolyrewardError: a download fails, or the sha256 is another.
     """
     requirements = list(source["packages"])
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--no-deps",
-        "--only-binary",
-        ":all:",
-        "--quiet",
-        "--dest",
-        str(folder),
-    ]
-    if subprocess.run([*command, *requirements], check=False).returncode:
+    options = ["--no-deps", "--only-binary", ":all:", "--quiet", "--dest", str(folder)]
+    command = [sys.executable, "-m", "pip", "download", *options, *requirements]
+    if subprocess.run(command, check=False).returncode:
         raise PolyrewardError(
             f"pip could not download {', '.join(requirements)}; check the network, then pip's own words above"
         )

@@ -136,9 +136,8 @@ def _answer(ask: Callable, repository: str, kind: str, revision: str):
         OSError,
     ) as error:
         where = f"{kind} {repository} at {revision}"
-        answer = (
-            error.__cause__ if isinstance(error.__cause__, HfHubHTTPError) else error
-        )  # a miss in the cache may hide it
+        # A miss in the cache may hide the hub's answer.
+        answer = error.__cause__ if isinstance(error.__cause__, HfHubHTTPError) else error
         # What is gated counts as not found.
         refused = isinstance(answer, RepositoryNotFoundError | RevisionNotFoundError) or _forbidden(answer)
         raise (UnavailableError if refused else PolyrewardError)(

@@ -68,8 +68,7 @@ def column_problems(entry: Mapping, name: str) -> Iterator[str]:
 
     No more is read of the hub than where the columns are. Values, and so `only`, are not looked at."""
     keys = _keys(entry)
-    for part in entry.get("languages", {"": {}}).values():
-        there = {**entry, **part, "languages": None}
+    for there in _of_languages(entry).values():
         try:
             stream = _loaded(there, name, entry["id"], revision=entry["revision"], streaming=True)
             features = stream.features or datasets.Dataset.from_list(list(stream.take(FEW))).features
@@ -108,14 +107,9 @@ def _read_pairs(entry: Mapping, name: str, folder: Path, keys: Mapping | None = 
     pairs, left_out = [], Counter()
     for _, found in pairs_of([(name, record) for record in records], layout):
         if isinstance(found, list):
-            pairs += [
-                {
-                    key: value
-                    for key, value in {**one, "prompt": _plain(one["prompt"])}.items()
-                    if value is not None
-                }
-                for one in found
-            ]
+            for one in found:
+                one["prompt"] = _plain(one["prompt"])
+                pairs.append({key: value for key, value in one.items() if value is not None})
         else:
             left_out[str(found)] += 1
     for reason, count in left_out.most_common(REASONS):
@@ -144,15 +138,12 @@ def _layout_there(
         given = entry["columns"]
         layout = _declared(entry)
     columns = _columns_there(table, {**keys, **given})
-    if (
-        "prompt" in columns
-        and columns["prompt"] not in table.column_names
-        and _hold_conversations(table, columns)
-    ):
-        del columns["prompt"]  # the answers bring it
+    whole = _hold_conversations(table, columns)
+    if whole and columns.get("prompt") not in table.column_names:
+        columns.pop("prompt", None)  # the answers bring it
     # A layout's own reader checks its columns.
     _check(table, {**entry, "columns": {} if "layout" in entry else columns}, name)
-    if layout.name == "pairs" and "prompt" not in columns and not _hold_conversations(table, columns):
+    if layout.name == "pairs" and "prompt" not in columns and not whole:
         raise PolyrewardError(
             f"{_where(entry)}: no column for `prompt`, and the answers are no conversations that hold it; it"
             f" has {', '.join(table.column_names)}: add it to `columns` of {name} in {CATALOG}"
@@ -172,7 +163,7 @@ def _declared(entry: Mapping) -> Layout:
 def _compared(chooses: Mapping, row: dict) -> list[dict]:
     better = (row["preference"] in chooses["first"]) - (row["preference"] in chooses["second"])
     names = {"id": row.get("id"), "subset": row.get("subset")}
-    return votes(row, row["prompt"], row["first"], row["second"], better, **names)
+    return votes(row["prompt"], row["first"], row["second"], better, **names)
 
 
 def _rated(ratings: Mapping | None, rows: Sequence[dict]) -> list[dict]:
@@ -187,16 +178,16 @@ def _rated(ratings: Mapping | None, rows: Sequence[dict]) -> list[dict]:
     if not (best > worst and counts[best] == counts[worst] == 1):
         raise LeftOut("prompts without one best and one worst response")
     of = dict(rated)
-    return [pair(rows[0], rows[0]["prompt"], of[best], of[worst], id=rows[0].get("id"))]
+    return [pair(rows[0]["prompt"], of[best], of[worst], id=rows[0].get("id"))]
 
 
 def _parallel_pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
     """Return the first language's pairs that are in all languages, with the other texts as `translations`."""
     keys = _keys(entry)
-    found = {}
-    for language, part in entry["languages"].items():
-        there = {**entry, **part, "languages": None}
-        found[language] = [(one["id"], one) for one in _read_pairs(there, name, folder, keys)]
+    found = {
+        language: [(one["id"], one) for one in _read_pairs(there, name, folder, keys)]
+        for language, there in _of_languages(entry).items()
+    }
     by_key = _without_repeated(found, name)
     source, *others = by_key
     whole = [
@@ -244,9 +235,8 @@ def _number(rating) -> float | None:
 def _passages(entry: Mapping, name: str, folder: Path) -> list[dict]:
     found = _by_language(entry, name, folder)
     source = next(iter(found.values()))
-    first = {
-        record["text"]: key for key, record in reversed(source.items())
-    }  # a passage appears once, however many ask about it
+    # A passage appears once, however many ask about it.
+    first = {record["text"]: key for key, record in reversed(source.items())}
     return [
         {"id": key, **{language: of_key[key]["text"] for language, of_key in found.items() if key in of_key}}
         for key, record in source.items()
@@ -272,11 +262,8 @@ def _instructions(entry: Mapping, name: str, folder: Path) -> list[dict]:
 def _questions(entry: Mapping, name: str, folder: Path) -> list[dict]:
     """Return the questions of all languages, each with its `language` and an id that is unique in the set."""
     rows = []
-    for language, part in entry["languages"].items():
-        there = {**entry, **part}
-        table = _table(there, name, folder)
-        _check(table, there, name)
-        records = _records(table, entry["columns"], entry.get("only", {}))
+    for language, there in _of_languages(entry).items():
+        records = _checked_records(there, name, folder)
         read = question_rows(records, _where(there))
         ids = [f"{name}-{row.get('id', number)}_{language}" for number, row in enumerate(read, 1)]
         kept = {
@@ -297,14 +284,9 @@ def _by_language(entry: Mapping, name: str, folder: Path) -> dict[str, dict[str,
     """Return {language: {key: record}} without keys that any language repeats."""
     columns = {**_keys(entry), **entry["columns"]}
     found = {}
-    for language, part in entry["languages"].items():
-        there = {**entry, **part, "columns": columns}
-        table = _table(there, name, folder)
-        _check(table, there, name)
-        found[language] = [
-            (_key(record), _with_plain_prompt(record, there))
-            for record in _records(table, columns, entry.get("only", {}))
-        ]
+    for language, there in _of_languages({**entry, "columns": columns}).items():
+        records = _checked_records(there, name, folder)
+        found[language] = [(_key(record), _with_plain_prompt(record, there)) for record in records]
     return _without_repeated(found, name)
 
 
@@ -322,6 +304,18 @@ def _without_repeated(found: Mapping[str, list[tuple[str, dict]]], name: str) ->
         language: {key: record for key, record in keyed if key not in twice}
         for language, keyed in found.items()
     }
+
+
+def _of_languages(entry: Mapping) -> dict[str, dict]:
+    """Return {language: the entry of its table}; an entry without languages is one table."""
+    parts = entry.get("languages") or {"": {}}
+    return {language: {**entry, **part, "languages": None} for language, part in parts.items()}
+
+
+def _checked_records(entry: Mapping, name: str, folder: Path) -> list[dict]:
+    table = _table(entry, name, folder)
+    _check(table, entry, name)
+    return _records(table, entry["columns"], entry.get("only", {}))
 
 
 def _table(entry: Mapping, name: str, folder: Path) -> datasets.Dataset:
@@ -356,10 +350,8 @@ def _where(entry: Mapping) -> str:
 def _columns_there(table: datasets.Dataset, columns: Mapping[str, str | Sequence[str]]) -> dict[str, str]:
     """Return {ours: the dataset's}: of several possible names the first existing one, else the first."""
     given = {ours: [theirs] if isinstance(theirs, str) else list(theirs) for ours, theirs in columns.items()}
-    return {
-        ours: next((name for name in names if name in table.column_names), names[0])
-        for ours, names in given.items()
-    }
+    there = table.column_names
+    return {ours: next((one for one in names if one in there), names[0]) for ours, names in given.items()}
 
 
 def _hold_conversations(table: datasets.Dataset, columns: Mapping[str, str]) -> bool:
@@ -377,15 +369,10 @@ def _column_problems(
     if missing:
         yield f"no column {', '.join(missing)}; it has {', '.join(table.column_names)}: {fix}"
     for ours, theirs in columns.items():
-        if (
-            ours in ALLOWED
-            and theirs in table.column_names
-            and _content(table.features[theirs]) not in ALLOWED[ours]
-        ):
-            yield (
-                f"column {theirs} holds {_content(table.features[theirs])}, and `{ours}`"
-                f" {' or '.join(ALLOWED[ours])}: {fix}"
-            )
+        if ours in ALLOWED and theirs in table.column_names:
+            content = _content(table.features[theirs])
+            if content not in ALLOWED[ours]:
+                yield f"column {theirs} holds {content}, and `{ours}` {' or '.join(ALLOWED[ours])}: {fix}"
     for column, values in only.items():
         if len(table) and column in table.column_names and not set(values) & set(table.unique(column)):
             held = ", ".join(sorted(map(str, table.unique(column)))[:9])

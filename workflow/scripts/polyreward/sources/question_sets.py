@@ -1,6 +1,6 @@
 """Published question sets as our rows: open questions, accepted answers, or options with one right."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from polyreward.core.errors import PolyrewardError, raise_all
 
@@ -55,13 +55,8 @@ def _named(record: Mapping) -> dict:
     return {**({"id": str(record["id"])} if "id" in record else {}), "prompt": record["prompt"].strip()}
 
 
-SHAPES: dict[
-    str, Callable[[Sequence[dict], str], Iterator[dict]]
-] = {  # by a column that only one of them has
-    "answer": option_rows,
-    "annotations": annotated_rows,
-    "reference": open_rows,
-}
+# {a column that only one of them has: the rows}
+SHAPES = {"answer": option_rows, "annotations": annotated_rows, "reference": open_rows}
 
 
 def question_rows(records: Sequence[dict], where: str) -> list[dict]:

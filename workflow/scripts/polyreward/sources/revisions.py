@@ -22,7 +22,7 @@ def at_commit(source: dict, records: Sequence[str]) -> dict:
     """
     if not records:
         return source
-    record = _read(records[0])
+    record = read_yaml(records[0])
     if "missing" in record:
         raise UnavailableError(record["missing"])
     return {**source, "revision": record["commit"]}
@@ -69,16 +69,15 @@ def write_lock(folder: str | Path, lock: str | Path) -> dict[str, dict[str, dict
     Raises:
         PolyrewardError: there is no record.
     """
-    records = [_read(path) for path in sorted(Path(folder).glob("*/*.yaml"))]
+    records = [read_yaml(path) for path in sorted(Path(folder).glob("*/*.yaml"))]
     if not records:
         raise PolyrewardError(
             f"{folder}: no resolved revision; run `snakemake --until hub_revision` at that scale first"
         )
     content = read_lock(lock)
     for record in (record for record in records if "commit" in record):
-        content.setdefault(record["kind"], {}).setdefault(record["repository"], {})[record["revision"]] = (
-            record["commit"]
-        )
+        repositories = content.setdefault(record["kind"], {})
+        repositories.setdefault(record["repository"], {})[record["revision"]] = record["commit"]
     note = (
         "# Commits of the hub's moving revisions, as `polyreward lock` found them: {kind: {repository:"
         " {revision: commit}}}.\n"
@@ -95,7 +94,3 @@ def read_lock(lock: str | Path) -> dict[str, dict[str, dict[str, str]]]:
 def locked(lock: Mapping, kind: str, repository: str, revision: str) -> str | None:
     """Return a revision's locked commit, or None."""
     return lock.get(kind, {}).get(repository, {}).get(revision)
-
-
-def _read(path: str | Path) -> dict:
-    return read_yaml(path)

@@ -71,11 +71,8 @@ def _measure(value, locale: Locale) -> str:
         raise KeyError(unit)
     if number < 0 and unit == "temperature-celsius" and locale.language in BELOW_ZERO:
         return BELOW_ZERO[locale.language].format(_number(-number, locale))
-    for length in (
-        "long",
-        "short",
-        "narrow",
-    ):  # where CLDR aliases the long form to a shorter one, Babel has only that
+    # Where CLDR aliases the long form to a shorter one, Babel has only that.
+    for length in ("long", "short", "narrow"):
         text = format_unit(number, unit, length=length, locale=locale)
         if unit not in text:  # Babel falls back on the id of an unknown unit
             return text.replace(format_decimal(number, locale=locale), _number(number, locale))
@@ -88,20 +85,17 @@ def _time(value, locale: Locale) -> str:
         hours, minutes = CLOCK[locale.language]
         part = next((name for until, name in PART_OF_DAY.get(locale.language, ()) if time.hour < until), "")
         return part + format_time(time, hours + (minutes if time.minute else ""), locale=locale)
-    pattern = locale.time_formats["short"].pattern.replace(
-        "a", "aaaa"
-    )  # the day period in full: Korean's is not AM, PM
+    # The day period in full: Korean's is not AM, PM.
+    pattern = locale.time_formats["short"].pattern.replace("a", "aaaa")
     return format_time(datetime.time.fromisoformat(value), pattern, locale=locale)
 
 
 def _date(value, locale: Locale) -> str:
     date = datetime.date.fromisoformat(value)
     text = format_date(date, "long", locale=locale)
-    return (
-        FIRST_OF_MONTH[locale.language] + text[1:]
-        if date.day == 1 and locale.language in FIRST_OF_MONTH
-        else text
-    )
+    if date.day == 1 and locale.language in FIRST_OF_MONTH:
+        return FIRST_OF_MONTH[locale.language] + text[1:]
+    return text
 
 
 FORMATS: dict[str, Callable] = {

@@ -68,17 +68,12 @@ class LmTranslator:
         order = sorted(range(len(pieces)), key=lambda i: (-len(pieces[i]), i))
         prompts = self._ids([self._prompt(pieces[i], source, target) for i in order])
         job = f"translation to {target}"
-        said = (
-            self._generated(prompts, job, first_token) if self.server is None else self._served(prompts, job)
-        )
+        served = self.server is not None
+        said = self._served(prompts, job) if served else self._generated(prompts, job, first_token)
         answers = [Reply("")] * len(pieces)
         for index, (text, whole) in zip(order, said, strict=True):
-            kept = (
-                text.strip()
-                if self.settings.unit == "text"
-                else (text.strip().splitlines() or [""])[0].strip()
-            )
-            answers[index] = Reply(kept, whole)
+            lines = [text] if self.settings.unit == "text" else text.strip().splitlines() or [""]
+            answers[index] = Reply(lines[0].strip(), whole)
         return answers
 
     def _token_of(self, code: str) -> int:
