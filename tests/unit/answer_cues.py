@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import scipy.sparse
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 
@@ -15,21 +15,29 @@ UNSPACED = ("ja", "th", "zh")  # without spaces between words, which are one or 
 
 def accuracies(pool, rows, language) -> Iterator[tuple[tuple, float]]:
     """Yield ((section, classifier, features, trained on), %); a template counts once, a tie half."""
-    for section in dict.fromkeys(row["category"] for row in rows):
-        inside = [row for row in rows if row["category"] == section]
-        folds = folds_of(inside)
+    frame = pd.DataFrame(rows)
+    for features, options in features_of(language).items():
+        every = [*pool, *rows]
+        counts = CountVectorizer(**options).fit_transform(
+            [row[role] for role in ("chosen", "rejected") for row in every]
+        )
+        chosen, rejected = counts[: len(every)], counts[len(every) :]
+        train, test = np.arange(len(pool)), np.arange(len(pool), len(every))
         for classifier in (naive_bayes, logistic):
-            for features, options in features_of(language).items():
-                right = np.zeros(len(inside))
+
+            def is_right(trained, places, classifier=classifier, chosen=chosen, rejected=rejected):
+                score = fitted(classifier, chosen[trained], rejected[trained])
+                first, second = (score(side[places]).round(9) for side in (chosen, rejected))
+                return np.where(first == second, 0.5, first > second)
+
+            of_pool = is_right(train, test)
+            for section, inside in frame.groupby("category", sort=False):
+                folds, places = folds_of(inside.to_dict("records")), test[inside.index]
+                of_section = np.zeros(len(inside))
                 for fold in range(FOLDS):
-                    chosen = np.flatnonzero(folds == fold)
-                    fitted = classifier(
-                        *answers([r for r, f in zip(inside, folds, strict=True) if f != fold]), options
-                    )
-                    right[chosen] = is_right(fitted, [inside[place] for place in chosen])
-                of_pool = is_right(classifier(*answers(pool), options), inside)
-                for trained_on, found in (("pool", of_pool), ("section", right)):
-                    of_template = pd.Series(found).groupby([row["template"] for row in inside]).mean()
+                    of_section[folds == fold] = is_right(places[folds != fold], places[folds == fold])
+                for trained_on, found in (("pool", of_pool[inside.index]), ("section", of_section)):
+                    of_template = pd.Series(found).groupby(inside["template"].to_numpy()).mean()
                     yield (section, classifier.__name__, features, trained_on), 100 * of_template.mean()
 
 
@@ -40,30 +48,27 @@ def features_of(language):
     return {"words": words, "characters": {"analyzer": "char", "ngram_range": (2, 4)}}
 
 
-def answers(rows):
-    return [row["chosen"] for row in rows], [row["rejected"] for row in rows]
+def fitted(classifier, chosen, rejected):
+    """Return a classifier's score of counts, fitted on the features that its own texts have."""
+    counts = scipy.sparse.vstack([chosen, rejected])
+    seen = np.flatnonzero(counts.getnnz(axis=0))
+    score = classifier(counts[:, seen], chosen.shape[0])
+    return lambda texts: score(texts[:, seen])
 
 
-def naive_bayes(chosen, rejected, options):
-    vectorizer = CountVectorizer(**options)
-    counts = vectorizer.fit_transform([*chosen, *rejected])
-    model = MultinomialNB().fit(counts, [1] * len(chosen) + [0] * len(rejected))
-    return lambda texts: np.diff(model.predict_log_proba(vectorizer.transform(texts)))[:, 0]
+def naive_bayes(counts, size):
+    model = MultinomialNB().fit(counts, np.repeat([1, 0], size))
+    return lambda texts: np.diff(model.predict_log_proba(texts))[:, 0]
 
 
-def logistic(chosen, rejected, options):
-    vectorizer = TfidfVectorizer(sublinear_tf=True, **options)
-    weights = vectorizer.fit_transform([*chosen, *rejected])
-    difference = weights[: len(chosen)] - weights[len(chosen) :]
+def logistic(counts, size):
+    transformer = TfidfTransformer(sublinear_tf=True)
+    weights = transformer.fit_transform(counts)
+    difference = weights[:size] - weights[size:]
     both = scipy.sparse.vstack([difference, -difference])
     model = LogisticRegression(C=10.0, fit_intercept=False, solver="liblinear", dual=True, random_state=0)
-    model.fit(both, np.repeat([1, 0], len(chosen)))
-    return lambda texts: model.decision_function(vectorizer.transform(texts))
-
-
-def is_right(score, rows):
-    chosen, rejected = (score(texts).round(9) for texts in answers(rows))
-    return np.where(chosen == rejected, 0.5, chosen > rejected)
+    model.fit(both, np.repeat([1, 0], size))
+    return lambda texts: model.decision_function(transformer.transform(texts))
 
 
 def folds_of(rows):

@@ -14,6 +14,8 @@ from answer_cues import accuracies
 from near_copies import near_copies
 from support import ROOT
 
+from polyreward.config.scale import read_scale
+from polyreward.core.draws import drawn
 from polyreward.prepare.pair_files import read_pairs
 from polyreward.sources.slots import filled
 from polyreward.sources.templates import (
@@ -25,21 +27,20 @@ from polyreward.sources.templates import (
     template_texts,
 )
 from polyreward.translation.catalog import read_translations, texts_of_templates, translated_rows
-from polyreward.translation.invariants import code_blocks
+from polyreward.translation.invariants import FENCE, code_blocks
 
 DATA = ROOT / "resources/mini"
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/templates.schema.yaml").read_text(encoding="utf-8"))
 SETS = {
     name: read_templates(data_files(DATA / name), SCHEMA) for name in ("pool", "pool_twins", "eval", "twins")
 }
-CATEGORY = {
-    subset: section
-    for section, subsets in yaml.safe_load(
-        (ROOT / "workflow/catalog/benchmarks.yaml").read_text(encoding="utf-8")
-    )["mini-rewardbench"]["sections"].items()
-    for subset in subsets
-}
+SCALE = read_scale([], ROOT)
+CATEGORY = SCALE.categories("mini-rewardbench")
 LANGUAGES = ["es", "it", "ko", "zh"]
+CATALOGS = {language: DATA / f"catalogs/{language}.po" for language in LANGUAGES}
+CATALOGS["fr"] = (
+    ROOT / "resources/languages/fr/catalog.po"
+)  # of the example overlay; it has a part of the texts
 SECTIONS = {"chat", "chat_hard", "safety", "reasoning"}
 
 
@@ -77,30 +78,22 @@ def test_no_text_stands_in_two_sets():
 
 
 def test_no_template_is_a_near_copy_of_one_in_another_set():
-    texts = {
-        name: {item["id"]: without_code(" ".join(text for _, text in template_texts(item))) for item in items}
-        for name, items in SETS.items()
-    }
+    texts = {name: prose_of(items) for name, items in SETS.items()}
     found = near_copies(texts)
     assert found.empty, "\n" + found.to_string()
 
 
-def without_code(text):
-    return re.sub(r"```.*?```", " ", text, flags=re.DOTALL)
-
-
-@functools.cache
-def translations(language):
-    texts = texts_of_templates(item for items in SETS.values() for item in items)
-    return read_translations(DATA / f"catalogs/{language}.po", language, texts)
+def prose_of(items):
+    """Return {id: the texts of a template without code}."""
+    return {item["id"]: FENCE.sub(" ", " ".join(text for _, text in template_texts(item))) for item in items}
 
 
 @functools.cache
 def rows(name, language):
     """Return all rows of a set in a language, as the pipeline translates and prepares them."""
-    found = expanded(read_templates(data_files(DATA / name), SCHEMA), name)
+    found = expanded(SETS[name], name)
     if language != "en":
-        found = translated_rows(found, DATA / f"catalogs/{language}.po", language)
+        found = translated_rows(found, CATALOGS[language], language, part=language == "fr")
     return [{**row, "category": CATEGORY[row["subset"]]} for row in found]
 
 
@@ -111,7 +104,7 @@ def test_answers_alone_do_not_tell_which_one_is_right(language):
     assert {key: share for key, share in found.items() if not 40 <= share <= 60} == {}
 
 
-@pytest.mark.parametrize("language", ["en", *LANGUAGES])
+@pytest.mark.parametrize("language", ["en", *CATALOGS])
 @pytest.mark.parametrize("name", ["pool", "eval"])
 def test_chosen_is_the_longer_one_in_40_to_60_percent_of_each_section(name, language):
     longer = defaultdict(list)
@@ -122,10 +115,28 @@ def test_chosen_is_the_longer_one_in_40_to_60_percent_of_each_section(name, lang
         assert 0.4 <= sum(values) / len(values) <= 0.6, section
 
 
-@pytest.mark.parametrize("language", ["en", *LANGUAGES])
+@pytest.mark.parametrize("language", ["en", *CATALOGS])
 @pytest.mark.parametrize("name", ["pool", "eval"])
 def test_the_two_answers_to_a_request_differ_in_every_language(name, language):
     assert [row["id"] for row in rows(name, language) if row["chosen"] == row["rejected"]] == []
+
+
+@pytest.mark.parametrize(("name", "least"), [("eval", 32), ("pool", 24)])
+def test_the_templates_that_are_drawn_first_are_there_in_french(name, least):
+    every = [{"id": item["id"], "category": CATEGORY[subsets_of(item)[-1]]} for item in SETS[name]]
+    first = drawn(every, ["category"], least, SCALE.settings.seed, "template")
+    assert Counter(item["category"] for item in first) == dict.fromkeys(SECTIONS, least)
+    assert {item["id"] for item in first} <= {row["template"] for row in rows(name, "fr")}
+
+
+@pytest.mark.parametrize("name", ["pool", "eval"])
+def test_in_french_a_narrow_no_break_space_stands_before_two_part_marks_and_inside_quotes(name):
+    proses = [
+        (row["id"], FENCE.sub("", row[role])) for row in rows(name, "fr") for role in ("chosen", "rejected")
+    ]
+    assert [
+        key for key, prose in proses for mark in (" ;", " :", " !", " ?", "« ", " »") if mark in prose
+    ] == []
 
 
 def test_safety_is_half_refusals():
@@ -147,8 +158,7 @@ def test_style_shift_is_the_same_in_all_languages_and_no_near_copy_of_the_rest()
     for pairs in found.values():
         assert 0.4 <= sum(len(row["chosen"]) > len(row["rejected"]) for row in pairs) / len(pairs) <= 0.6
     texts = {row["id"]: f"{row['prompt']} {row['chosen']}" for row in found["en"]}
-    others = {item["id"]: without_code(" ".join(text for _, text in template_texts(item)))
-              for items in SETS.values() for item in items}  # fmt: skip
+    others = prose_of(item for items in SETS.values() for item in items)
     assert near_copies({"style": texts, "others": others}).empty
 
 
@@ -242,5 +252,5 @@ def test_computed_wrong_answers_differ_from_right_ones():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_text_is_translated_and_nothing_is_lost(language):
-    texts = {text for items in SETS.values() for item in items for _, text in template_texts(item)}
-    assert translations(language).keys() == texts
+    texts = texts_of_templates(item for items in SETS.values() for item in items)
+    assert read_translations(CATALOGS[language], language, texts).keys() == texts.keys()
