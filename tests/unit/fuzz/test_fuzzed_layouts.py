@@ -2,23 +2,18 @@
 
 import copy
 import os
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "prepare"))
-from test_pair_files import KINDS, write
-from test_pair_layouts import READ
+from pair_data import READ, WRITERS, write
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.prepare.pair_files import read_pair_file
 from polyreward.prepare.row_files import ROWS_AT_ONCE
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "100"))
-FORMATS = [kind for kind in KINDS if kind not in (".dataset", ".splits")]  # which take half a second to write
+FORMATS = list(WRITERS)
 # Formats that hold no lists: pandas writes them as Python does.
 FLAT = (".csv", ".semicolons.csv", ".tsv", ".indexed.csv")
 words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30).filter(str.strip)

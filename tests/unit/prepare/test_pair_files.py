@@ -1,95 +1,24 @@
 """Files of pairs in each format that people have, and what is refused in words."""
 
-import bz2
-import csv
 import gzip
 import io
 import json
-import lzma
-import zipfile
 from types import SimpleNamespace
 
 import datasets
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pair_data import ASKED, KINDS, PAIR, VOTE, said, write
 from support import ROOT, script
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
 from polyreward.prepare.pair_files import read_pair_file, read_pairs
 
-ASKED = [{"role": "user", "content": "2 + 2?"}]
-PAIR = {"prompt": "2 + 2?", "chosen": "4", "rejected": "5"}
-ROWS = [
-    {"id": "a", "subset": "x", **PAIR},
-    {
-        "id": "b",
-        "subset": "y",
-        "prompt": 'one, "two"\nthree; \ud55c\uad6d\uc5b4',
-        "chosen": "[4]",
-        "rejected": "$x$\t\\",
-    },
-]
-PANDAS = ("records", "split", "table", "index", "columns")
-
-
-def said(text):
-    return {"role": "assistant", "content": text}
-
-
+NOTATION = {"prompt": 'one, "two"\nthree; \ud55c\uad6d\uc5b4', "chosen": "[4]", "rejected": "$x$\t\\"}
+ROWS = [{"id": "a", "subset": "x", **PAIR}, {"id": "b", "subset": "y", **NOTATION}]
 TALKS = [{"chosen": [*ASKED, said("4")], "rejected": [*ASKED, said("5")]}]
-
-
-def write(folder, rows, kind):
-    """Write rows in a format; returns the path to read."""
-    path = folder / f"pairs{kind}"
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    if kind == ".parquet":
-        pd.DataFrame(rows).to_parquet(path)
-    elif kind in (".csv", ".tsv", ".semicolons.csv"):
-        delimiter = {".csv": ",", ".tsv": "\t", ".semicolons.csv": ";"}[kind]
-        with open(path, "w", newline="", encoding="utf-8-sig") as stream:
-            writer = csv.DictWriter(stream, rows[0], delimiter=delimiter)
-            writer.writeheader()
-            writer.writerows(rows)
-    elif kind == ".indexed.csv":
-        pd.DataFrame(rows).to_csv(path)
-    elif kind.removeprefix(".") in PANDAS:
-        path = path.with_suffix(".json")
-        pd.DataFrame(rows).to_json(path, orient=kind.removeprefix("."), index=kind != ".records" or None)
-    elif kind == ".jsonl.gz":
-        path.write_bytes(gzip.compress(lines.encode()))
-    elif kind == ".jsonl.bz2":
-        path.write_bytes(bz2.compress(lines.encode()))
-    elif kind == ".jsonl.xz":
-        path.write_bytes(lzma.compress(lines.encode()))
-    elif kind == ".jsonl.zip":
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("pairs.jsonl", lines)
-    elif kind == ".parquet.gz":
-        path.write_bytes(gzip.compress(pd.DataFrame(rows).to_parquet()))
-    elif kind == ".dataset":
-        datasets.Dataset.from_list(rows).save_to_disk(path)
-    elif kind == ".splits":
-        datasets.DatasetDict({"test": datasets.Dataset.from_list(rows)}).save_to_disk(path)
-    else:
-        text = {
-            ".jsonl": lines,
-            ".bom.jsonl": "\ufeff" + lines + "\n\n",
-            ".json": json.dumps(rows, indent=1),
-            ".one.json": json.dumps({"test": rows}),
-            ".lists.json": json.dumps({"data": rows}),
-        }[kind]
-        path.write_text(text, encoding="utf-8")
-    return path
-
-
-KINDS = [
-    ".jsonl", ".bom.jsonl", ".json", ".one.json", ".lists.json", ".csv", ".semicolons.csv", ".tsv", ".indexed.csv", ".parquet",
-    ".parquet.gz", ".jsonl.gz", ".jsonl.bz2", ".jsonl.xz", ".jsonl.zip", ".dataset", ".splits", *(f".{one}" for one in PANDAS),
-]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -98,7 +27,7 @@ def test_each_format_gives_the_same_pairs(tmp_path, kind):
     assert [{key: row[key] for key in ROWS[0]} for row in rows] == ROWS
 
 
-@pytest.mark.parametrize("kind", [".jsonl", ".json", ".parquet", ".dataset", ".table"])
+@pytest.mark.parametrize("kind", [".jsonl", ".json", ".parquet", ".dataset", ".table.json"])
 def test_conversations_are_the_same_in_each_format(tmp_path, kind):
     (row,) = read_pairs(write(tmp_path, TALKS, kind))
     assert (row["prompt"], row["chosen"], row["rejected"]) == (ASKED, "4", "5")
@@ -114,10 +43,8 @@ def test_a_message_list_that_is_held_as_text_is_a_message_list(tmp_path, kind, a
 
 @pytest.mark.parametrize("as_text", [json.dumps, repr])
 def test_a_message_that_is_held_as_text_is_a_message_whatever_key_comes_first(tmp_path, as_text):
-    row = {
-        key: as_text({"id": 1, "content": "a {b}: " + key, "role": "assistant"})
-        for key in ("chosen", "rejected")
-    }
+    roles = ("chosen", "rejected")
+    row = {key: as_text({"id": 1, "content": "a {b}: " + key, "role": "assistant"}) for key in roles}
     row["prompt"] = as_text([{"name": "me", "content": "q", "role": "user"}])
     (found,) = read_pairs(write(tmp_path, [row], ".csv"))
     assert (found["prompt"], found["chosen"]) == ([{"role": "user", "content": "q"}], "a {b}: chosen")
@@ -147,20 +74,15 @@ def test_ids_that_pandas_made_floats_are_whole_numbers_and_missing_ones_the_row(
 
 
 def test_zero_is_a_name(tmp_path):
-    (row,) = read_pairs(
-        write(tmp_path, [{**PAIR, "id": 0, "subset": 0, "template": 0, "category": 0}], ".jsonl")
-    )
-    assert [row[key] for key in ("id", "subset", "template", "category")] == ["0"] * 4
+    zeros = dict.fromkeys(("id", "subset", "template", "category"), 0)
+    (row,) = read_pairs(write(tmp_path, [{**PAIR, **zeros}], ".jsonl"))
+    assert {key: row[key] for key in zeros} == dict.fromkeys(zeros, "0")
 
 
 def test_names_that_print_alike_are_the_same_name(tmp_path):
     names = [
-        "caf\u00e9 x",
-        "cafe\u0301 x",
-        "caf\u00e9\u00a0x",
-        " caf\u00e9 x",
-        "caf\u00e9\u200b x",
-        "ca\u00adf\u00e9\u2060 x",
+        *("caf\u00e9 x", "cafe\u0301 x", "caf\u00e9\u00a0x", " caf\u00e9 x"),
+        *("caf\u00e9\u200b x", "ca\u00adf\u00e9\u2060 x"),
     ]
     rows = [{"id": number, "subset": name, **PAIR} for number, name in enumerate(names)]
     assert {row["subset"] for row in read_pairs(write(tmp_path, rows, ".jsonl"))} == {"caf\u00e9 x"}
@@ -182,9 +104,6 @@ def test_a_limit_reads_the_first_rows_and_checks_no_other(tmp_path, kind):
     assert [row["id"] for row in read_pairs(path, limit=2)] == ["a", "b"]
     with pytest.raises(PolyrewardError, match="`chosen` is empty"):
         read_pairs(path)
-
-
-VOTE = {"prompt": "a", "response_1": "4", "response_2": "5"}
 
 
 def answer(**more):
@@ -278,11 +197,8 @@ def test_a_broken_first_line_hides_no_other(tmp_path, first):
     (tmp_path / "a.jsonl").write_text(f'{first}\n{json.dumps(PAIR)}\n{{"prompt":\n')
     with pytest.raises(PolyrewardError) as error:
         read_pairs(tmp_path / "a.jsonl")
-    assert (
-        "2 problems" in str(error.value)
-        and ":1: not JSON" in str(error.value)
-        and ":3: not JSON" in str(error.value)
-    )
+    for words in ("2 problems", ":1: not JSON", ":3: not JSON"):
+        assert words in str(error.value)
 
 
 def test_a_folder_that_datasets_did_not_save_and_one_of_several_splits_are_refused(tmp_path):
@@ -296,15 +212,7 @@ def test_a_folder_that_datasets_did_not_save_and_one_of_several_splits_are_refus
 
 
 def test_a_benchmark_of_the_user_s_own_is_read_in_the_layout_that_its_setting_names(tmp_path, capsys):
-    row = {
-        "prompt": "a",
-        "chosen": "x",
-        "rejected": "y",
-        "input": "q",
-        "output_1": "4",
-        "output_2": "5",
-        "label": 2,
-    }
+    row = {**PAIR, "input": "q", "output_1": "4", "output_2": "5", "label": 2}
     path = write(tmp_path, [row], ".jsonl")
     job = SimpleNamespace(input=[path], output=[tmp_path / "out"], params=SimpleNamespace(layout=None))
     with pytest.raises(
