@@ -1,39 +1,33 @@
 """Every dataset of the hub in the catalog: small folders in its layout, with its columns, through
 datasets.load_dataset."""
 
-import copy
-import gzip
 import json
-import sys
 from pathlib import Path
 
-import datasets
 import pytest
 import yaml
-from support import script
+from hub_layout import CATALOG, cache, entry_at, refused, write_dataset  # noqa: F401 - cache is a fixture
+from pair_data import READ
+from support import ROOT, script
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "prepare"))
-from test_pair_layouts import READ
-from tiny_models import ROOT
-
-from polyreward.core.errors import PolyrewardError
 from polyreward.prepare.pool import Share, row_problems
 from polyreward.sources.hub_data import column_problems, hub_rows
 
 with_released = script("translate/translated_rows").with_released
 prepared_benchmark = script("prepare/evaluation_set").prepared_benchmark
 
-CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
 BENCHMARKS = yaml.safe_load((ROOT / "workflow/catalog/benchmarks.yaml").read_text(encoding="utf-8"))
 PAIRS = [
     name for name, entry in CATALOG.items() if entry.get("holds") == "pairs" and "languages" not in entry
 ]
 
 
+def read(*texts):
+    return [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(texts)]
+
+
 def turns(*texts):
-    return [
-        {"role": ("user", "assistant")[n % 2], "content": text, "extra": 1} for n, text in enumerate(texts)
-    ]
+    return [{**turn, "extra": 1} for turn in read(*texts)]
 
 
 # Three records of each, as the hub has them: a good one, one that makes no pair or is of another kind, and
@@ -91,7 +85,7 @@ RECORDS = {
 
 # (prompt, chosen, rejected) of the pairs that they make
 MADE = {
-    "mp-86k": [("Q0", "yes 0", "no 0"), ("conversation", "yes 2", "no 2")],
+    "mp-86k": [("Q0", "yes 0", "no 0"), (read("Q2", "A2", "and?"), "yes 2", "no 2")],
     "magpielm-dpo": [("Q0", "yes 0", "no 0"), ("Q1", "yes 1", "no 1"), ("Q2", "yes 2", "no 2")],
     "safe-rlhf": [("Q0", "a0", "b0"), ("Q1", "b1", "a1"), ("Q2", "a2", "b2")],
     "helpsteer2": [("Q0", "a0", "b0"), ("Q2", "b2", "a2")],
@@ -99,63 +93,35 @@ MADE = {
     "wildguard": [("Q0", "I cannot help.", "Here is how.")],
     "rewardbench": [("Q0", "yes 0", "no 0"), ("Q1", "yes 1", "no 1"), ("Q2", "yes 2", "no 2")],
     "ultrafeedback": [("Q0", "yes 0", "no 0"), ("Q1", "yes 1", "no 1"), ("Q2", "yes 2", "no 2")],
-    "helpsteer3": [("Q0", "a0", "b0"), ("conversation", "b2", "a2")],
+    "helpsteer3": [("Q0", "a0", "b0"), (read("Q2", "A2", "and then?"), "b2", "a2")],
     "care": [("Q0", "best", "worst")],
 }
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-
-
-def in_hub_layout(folder: Path, entry: dict, records_of: dict) -> dict:
-    """Write {(config, split): records} as a repository of the hub, a card and JSON Lines; return the entry
+def in_hub_layout(folder: Path, name: str, records_of: dict) -> dict:
+    """Write {(config, split): records} as JSON Lines with a card, or as the file of the entry; return the entry
     there."""
-    configs: dict[str, list] = {}
+    files, configs = {}, {}
     for (config, split), records in records_of.items():
-        path = folder / (entry["files"] or f"data/{config}/{split}.jsonl")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
-        path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
-        configs.setdefault(config or "default", []).append(
-            {"split": split, "path": str(path.relative_to(folder))}
-        )
-    card = {"configs": [{"config_name": name, "data_files": files} for name, files in configs.items()]}
-    (folder / "README.md").write_text(f"---\n{yaml.safe_dump(card)}---\n")
-    return {**copy.deepcopy(entry), "id": str(folder)}
+        path = CATALOG[name]["files"] or f"data/{config}/{split}.jsonl"
+        files[path] = records
+        configs.setdefault(config or "default", {})[split] = path
+    write_dataset(folder, files, configs)
+    return entry_at(folder, name)
 
 
 def pairs_entry(folder: Path, name: str, records=None) -> dict:
     entry = CATALOG[name]
-    return in_hub_layout(folder, entry, {(entry["config"], entry["split"]): records or RECORDS[name]})
-
-
-def refused(entry: dict, name: str) -> str:
-    with pytest.raises(PolyrewardError) as error:
-        hub_rows(entry, name)
-    return str(error.value)
+    return in_hub_layout(folder, name, {(entry["config"], entry["split"]): records or RECORDS[name]})
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_every_dataset_of_pairs_gives_rows_that_the_pipeline_takes(tmp_path, name):
     rows = hub_rows(pairs_entry(tmp_path, name), name)
-    found = [
-        (row["prompt"] if isinstance(row["prompt"], str) else "conversation", row["chosen"], row["rejected"])
-        for row in rows
-    ]
-    assert found == MADE[name]
+    assert [(row["prompt"], row["chosen"], row["rejected"]) for row in rows] == MADE[name]
     assert not [problem for row in rows for problem in row_problems(row)]
     assert [row["id"] for row in rows] == [f"{name}-{n}" for n in range(len(rows))]
     assert {row["source"] for row in rows} == {name}
-
-
-def test_a_conversation_keeps_its_turns_and_their_roles_alone(tmp_path):
-    prompt = hub_rows(pairs_entry(tmp_path, "helpsteer3"), "helpsteer3")[1]["prompt"]
-    assert prompt == [
-        {"role": role, "content": text}
-        for role, text in [("user", "Q2"), ("assistant", "A2"), ("user", "and then?")]
-    ]
 
 
 def test_answers_that_are_texts_alone_need_a_prompt_column(tmp_path):
@@ -235,18 +201,15 @@ def test_a_domain_that_is_not_there_is_named_with_those_that_are(tmp_path):
 def released(folder: Path, languages=("en", "es", "ko"), records=None) -> dict:
     """Write Multilingual RewardBench as its authors have it: a card without English, whose file is next to it;
     return its entry."""
-    entry = copy.deepcopy(CATALOG["multilingual-rewardbench"])
-    entry["languages"] = {language: entry["languages"][language] for language in languages}
+    entry = entry_at(folder, "multilingual-rewardbench", *languages)
     records = records or {language: [multilingual(language, n) for n in range(4)] for language in languages}
-    of_card = {
-        (part["config"], "test"): records[language]
-        for language, part in entry["languages"].items()
-        if "config" in part
-    }
-    found = in_hub_layout(folder, entry, of_card)
+    configs = {part["config"]: records[name] for name, part in entry["languages"].items() if "config" in part}
+    in_hub_layout(
+        folder, "multilingual-rewardbench", {(name, "test"): found for name, found in configs.items()}
+    )
     (folder / "eng_Latn").mkdir()
     (folder / "eng_Latn/filtered.json").write_text(json.dumps(records["en"]))
-    return found
+    return entry
 
 
 def multilingual(language: str, n: int) -> dict:
@@ -287,36 +250,25 @@ def test_a_pair_that_a_language_lacks_is_left_out_of_all(tmp_path, capsys):
     assert "2 pairs are not in all of en, es, ko and are left out" in capsys.readouterr().err
 
 
-def test_rows_without_a_translation_of_their_own_go_to_the_engine_in_their_order():
-    rows = [
-        {"id": "a", "prompt": "A"},
-        {"id": "b", "prompt": "B", "translations": {"es": {"prompt": "BB"}}},
-        {"id": "c", "prompt": "C"},
-    ]
-    made = with_released(rows, "es", lambda rest: [{**row, "prompt": row["prompt"].lower()} for row in rest])
-    assert [row["prompt"] for row in made] == ["a", "BB", "c"]
+def test_rows_without_a_translation_of_their_own_go_to_the_engine_in_order_and_may_be_left_out():
+    rows = [{"id": name, "prompt": name} for name in "abc"]
+    rows[1]["translations"] = {"es": {"prompt": "BB"}}
+
+    def translated(rows, translate):
+        return [row["prompt"] for row in with_released(rows, "es", translate)]
+
+    upper = [{"id": name, "prompt": name.upper()} for name in "ac"]
+    assert translated(rows, lambda rest: upper) == ["A", "BB", "C"]
+    assert translated(rows, lambda rest: rest[1:]) == ["BB", "c"]
+    assert translated(rows[::2], lambda rest: []) == []
 
 
-def test_rows_that_a_catalog_lacks_are_left_out_beside_those_with_a_translation_of_their_own():
-    rows = [
-        {"id": "a", "prompt": "A"},
-        {"id": "b", "prompt": "B", "translations": {"es": {"prompt": "BB"}}},
-        {"id": "c", "prompt": "C"},
-    ]
-    assert [row["prompt"] for row in with_released(rows, "es", lambda rest: rest[1:])] == ["BB", "C"]
-    assert [row["prompt"] for row in with_released(rows[::2], "es", lambda rest: [])] == []
-
-
-def test_multilingual_rewardbench_has_23_languages_and_rewardbench_s_sections():
-    entry = CATALOG["multilingual-rewardbench"]
-    assert len(entry["languages"]) == 23  # English and 22; Chinese twice, of which one is taken
-    assert BENCHMARKS["multilingual-rewardbench"]["sections"] == BENCHMARKS["rewardbench"]["sections"]
-
-
-def test_rewardbench_has_23_subsets_and_maths_weighs_what_code_does():
-    benchmark = BENCHMARKS["rewardbench"]
-    assert sum(map(len, benchmark["sections"].values())) == 23
-    assert benchmark["weights"] == {"math-prm": 6 * 164}
+def test_the_catalog_has_the_published_languages_subsets_and_weights():
+    assert len(CATALOG["multilingual-rewardbench"]["languages"]) == 23  # Chinese twice, of which one is taken
+    ours, multilingual = (BENCHMARKS[name] for name in ("rewardbench", "multilingual-rewardbench"))
+    assert multilingual["sections"] == ours["sections"]
+    assert sum(map(len, ours["sections"].values())) == 23
+    assert ours["weights"] == {"math-prm": 6 * 164}  # maths weighs what code does
 
 
 def parallel(name: str, record):
@@ -344,7 +296,7 @@ def belebele(language, n):
 
 
 def test_passages_are_parallel_and_stand_once(tmp_path):
-    rows = hub_rows(in_hub_layout(tmp_path, CATALOG["belebele"], parallel("belebele", belebele)), "belebele")
+    rows = hub_rows(in_hub_layout(tmp_path, "belebele", parallel("belebele", belebele)), "belebele")
     assert [row["en"] for row in rows] == ["en 0", "en 1", "en 4", "en 5"]
     for row in rows:
         assert {language: row[language] for language in ("es", "it", "ko", "zh")} == {
@@ -355,7 +307,7 @@ def test_passages_are_parallel_and_stand_once(tmp_path):
 def test_a_key_that_stands_twice_is_left_out_in_all_languages(tmp_path):
     records = parallel("belebele", belebele)
     records["kor_Hang", "test"].append(belebele("ko", 0))
-    rows = hub_rows(in_hub_layout(tmp_path, CATALOG["belebele"], records), "belebele")
+    rows = hub_rows(in_hub_layout(tmp_path, "belebele", records), "belebele")
     assert [row["en"] for row in rows] == ["en 0", "en 1", "en 4"]
 
 
@@ -363,7 +315,7 @@ def test_instructions_come_by_split_and_id_and_bring_no_reference(tmp_path):
     records = parallel(
         "x-alpacaeval", lambda language, n: {"id": n, "dataset": "d", "instruction": f"{language} {n}"}
     )
-    rows = hub_rows(in_hub_layout(tmp_path, CATALOG["x-alpacaeval"], records), "x-alpacaeval")
+    rows = hub_rows(in_hub_layout(tmp_path, "x-alpacaeval", records), "x-alpacaeval")
     assert rows[2] == {
         "id": "2",
         "prompt": {language: f"{language} 2" for language in ("en", "es", "it", "ko", "zh")},
@@ -375,37 +327,22 @@ def test_instructions_come_by_split_and_id_and_bring_no_reference(tmp_path):
 
 
 def test_every_wrong_column_is_named_with_what_there_is_and_how_to_mend_it(tmp_path):
-    entry = pairs_entry(tmp_path, "mp-86k", [{"question": "Q", "chosen": 3, "rejected": "no"}])
-    text = refused(entry, "mp-86k")
-    assert f"dataset {tmp_path}, config None, split train: 2 problems" in text
-    assert (
-        "no column prompt; it has question, chosen, rejected: correct `columns` of mp-86k in"
-        " workflow/catalog/datasets.yaml" in text
-    )
-    assert "column chosen holds numbers, and `chosen` text or messages: correct `columns`" in text
-
-
-def test_a_column_of_something_else_is_described(tmp_path):
-    records = [{"prompt": [{"by": "human", "text": "Q"}], "chosen": "yes", "rejected": "no"}]
-    assert "column prompt holds List({'by': Value('string'), 'text': Value('string')})" in refused(
-        pairs_entry(tmp_path, "mp-86k", records), "mp-86k"
-    )
+    records = [{"question": "Q", "chosen": 3, "rejected": [{"by": "human", "text": "no"}]}]
+    text = refused(pairs_entry(tmp_path, "mp-86k", records), "mp-86k")
+    assert f"dataset {tmp_path}, config None, split train: 3 problems" in text
+    fix = "correct `columns` of mp-86k in workflow/catalog/datasets.yaml"
+    assert f"no column prompt; it has question, chosen, rejected: {fix}" in text
+    assert f"column chosen holds numbers, and `chosen` text or messages: {fix}" in text
+    assert "column rejected holds List({'by': Value('string'), 'text': Value('string')})" in text
 
 
 @pytest.mark.parametrize("change", [{"split": "test"}, {"config": "other"}, {"files": "nowhere.jsonl"}])
-def test_a_wrong_split_config_or_file_is_named(tmp_path, change):
+def test_a_wrong_split_config_or_file_is_named_also_before_the_rows_are_read(tmp_path, change):
     entry = {**pairs_entry(tmp_path, "mp-86k"), **change}
-    text = refused(entry, "mp-86k")
-    assert f"config {entry['config']}, split {entry['split']}: does not load" in text
-    assert "correct `config`, `split` or `files` of mp-86k in workflow/catalog/datasets.yaml" in text
-
-
-def test_a_passage_in_a_language_without_its_column_is_named(tmp_path):
-    records = parallel("belebele", belebele)
-    records["ita_Latn", "test"] = [{"link": "l0", "question_number": 1, "passage": "it 0"}]
-    text = refused(in_hub_layout(tmp_path, CATALOG["belebele"], records), "belebele")
-    assert "config ita_Latn, split test: 1 problem" in text
-    assert "no column flores_passage; it has link, question_number, passage" in text
+    for text in (refused(entry, "mp-86k"), *column_problems(entry, "mp-86k")):
+        assert f"config {entry['config']}, split {entry['split']}: does not load" in text
+        assert "correct `config`, `split` or `files` of mp-86k in workflow/catalog/datasets.yaml" in text
+    assert len(list(column_problems(entry, "mp-86k"))) == 1
 
 
 # --- before the first job: columns and no more
@@ -424,15 +361,10 @@ def test_a_renamed_column_is_found_without_reading_the_rows(tmp_path, name):
 def test_sets_in_several_languages_have_their_columns_in_each(tmp_path):
     assert list(column_problems(released(tmp_path / "pairs"), "multilingual-rewardbench")) == []
     records = parallel("belebele", belebele)
-    assert (
-        list(column_problems(in_hub_layout(tmp_path / "all", CATALOG["belebele"], records), "belebele")) == []
-    )
+    assert list(column_problems(in_hub_layout(tmp_path / "all", "belebele", records), "belebele")) == []
     records["ita_Latn", "test"] = [{"link": "l0", "question_number": 1, "passage": "it 0"}]
-    entry = in_hub_layout(tmp_path / "one", CATALOG["belebele"], records)
-    assert list(column_problems(entry, "belebele")) == [refused(entry, "belebele")]
-
-
-@pytest.mark.parametrize("change", [{"split": "test"}, {"config": "other"}, {"files": "nowhere.jsonl"}])
-def test_a_wrong_split_config_or_file_is_found_without_reading_the_rows(tmp_path, change):
-    (text,) = column_problems({**pairs_entry(tmp_path, "mp-86k"), **change}, "mp-86k")
-    assert "does not load" in text and "correct `config`, `split` or `files` of mp-86k" in text
+    entry = in_hub_layout(tmp_path / "one", "belebele", records)
+    (text,) = column_problems(entry, "belebele")
+    assert text == refused(entry, "belebele")
+    assert "config ita_Latn, split test: 1 problem" in text
+    assert "no column flores_passage; it has link, question_number, passage" in text

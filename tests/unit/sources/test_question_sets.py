@@ -1,73 +1,34 @@
 """INCLUDE, BLEnD and OMGEval in small folders that have their layout: files, configs, columns; and what is
 amiss with them."""
 
-import copy
-import json
 from pathlib import Path
 
-import datasets
 import pytest
 import yaml
-from tiny_models import ROOT
+from hub_layout import CATALOG, cache, entry_at, refused, write_dataset  # noqa: F401 - cache is a fixture
+from support import ROOT
 
-from polyreward.core.errors import PolyrewardError
 from polyreward.sources.hub_data import hub_rows
 
-CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
 SETS = ("include-base-44", "blend", "omgeval")
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-
-
-def written(folder: Path, card: dict, files: dict[str, list[dict]]) -> None:
-    for name, rows in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lines = name.endswith("jsonl")
-        text = (
-            "".join(json.dumps(row) + "\n" for row in rows)
-            if lines
-            else json.dumps(rows, ensure_ascii=False, indent=4)
-        )
-        path.write_text(text)
-    (folder / "README.md").write_text(f"---\n{yaml.safe_dump(card)}---\n")
 
 
 def exam(language: str, number: int) -> dict:
     """A row of INCLUDE, with its twelve columns."""
+    facts = dict.fromkeys(("country", "domain", "subject", "regional_feature", "level"), "x")
     options = {f"option_{letter}": f"{language} {number}{letter}" for letter in "abcd"}
-    facts = {
-        "country": "c",
-        "domain": "Arts & Humanities",
-        "subject": "Literature",
-        "regional_feature": "Culture",
-        "level": "l",
-    }
-    return {
-        "language": language,
-        **facts,
-        "question": f"{language} {number}? ",
-        **options,
-        "answer": number % 4,
-    }
+    asked = {"language": language, "question": f"{language} {number}? "}
+    return {**asked, **facts, **options, "answer": number % 4}
 
 
 def include(folder: Path, languages=("Spanish", "Korean"), change=lambda row: row) -> dict:
     """A config for each language, with the splits test and validation."""
     files = {f"{name}/test.jsonl": [change(exam(name, number)) for number in range(5)] for name in languages}
     files |= {f"{name}/validation.jsonl": [change(exam(name, 8))] for name in languages}
-    splits = ("test", "validation")
-    configs = [
-        {
-            "config_name": name,
-            "data_files": [{"split": split, "path": f"{name}/{split}.jsonl"} for split in splits],
-        }
-        for name in languages
-    ]
-    written(folder, {"configs": configs}, files)
+    configs = {
+        name: {split: f"{name}/{split}.jsonl" for split in ("test", "validation")} for name in languages
+    }
+    write_dataset(folder, files, configs)
     return entry_at(folder, "include-base-44", "es", "ko")
 
 
@@ -96,8 +57,7 @@ def blend(folder: Path, rows=BLEND) -> dict:
         for row in BLEND
     ]
     files = {"data/annotations_hf/Spain_data.json": rows, "data/annotations_hf/South_Korea_data.json": korea}
-    splits = [{"split": split, "path": path} for split, path in zip(("ES", "KR"), files, strict=True)]
-    written(folder, {"configs": [{"config_name": "annotations", "data_files": splits}]}, files)
+    write_dataset(folder, files, {"annotations": dict(zip(("ES", "KR"), files, strict=True))})
     return entry_at(folder, "blend", "es")
 
 
@@ -108,23 +68,8 @@ def omgeval(folder: Path, languages=("spanish", "russia"), output="output") -> d
     files = {
         f"model_outputs/{name}/{model}.json": of for name, of in rows.items() for model in ("gpt4", "okapi")
     }
-    written(folder, {"license": "mit"}, files)
+    write_dataset(folder, files, {})
     return entry_at(folder, "omgeval", "es", "ru")
-
-
-def entry_at(folder: Path, name: str, *languages: str) -> dict:
-    entry = copy.deepcopy(CATALOG[name])
-    return {
-        **entry,
-        "id": str(folder),
-        "languages": {language: entry["languages"][language] for language in languages},
-    }
-
-
-def refused(entry: dict, name: str) -> str:
-    with pytest.raises(PolyrewardError) as error:
-        hub_rows(entry, name)
-    return str(error.value)
 
 
 def test_include_gives_its_options_and_the_right_one_of_the_split_test(tmp_path):

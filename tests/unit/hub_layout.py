@@ -1,0 +1,53 @@
+"""Small folders in the layout of a dataset of the hub."""
+
+import copy
+import gzip
+import json
+from pathlib import Path
+
+import datasets
+import pytest
+import yaml
+from support import ROOT
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.sources.hub_data import hub_rows
+
+CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """A cache of its own for each test."""
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+
+
+def write_dataset(folder: Path, files: dict[str, list[dict]], configs: dict[str, dict[str, str]]) -> None:
+    """Write {path: records} as JSON, JSON Lines or gzip by the name's end, and {config: {split: path}} as a card."""
+    for name, records in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+        text = json.dumps(records, indent=4) if path.suffix == ".json" else lines
+        path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    card = [
+        {"config_name": name, "data_files": [{"split": split, "path": path} for split, path in of.items()]}
+        for name, of in configs.items()
+    ]
+    text = yaml.safe_dump({"configs": card} if card else {"license": "mit"})
+    (folder / "README.md").write_text(f"---\n{text}---\n")
+
+
+def entry_at(folder: Path, name: str, *languages: str) -> dict:
+    """Return a catalog's entry that is read from a folder, in all languages or some."""
+    entry = {**copy.deepcopy(CATALOG[name]), "id": str(folder)}
+    if languages:
+        entry["languages"] = {language: entry["languages"][language] for language in languages}
+    return entry
+
+
+def refused(entry: dict, name: str) -> str:
+    """Return the error of reading a dataset."""
+    with pytest.raises(PolyrewardError) as error:
+        hub_rows(entry, name)
+    return str(error.value)
