@@ -19,14 +19,11 @@ def tokenizer(base):
     return AutoTokenizer.from_pretrained(base)
 
 
-def test_a_text_prompt_is_one_user_turn_before_the_answer():
+def test_an_answer_follows_a_text_or_all_turns_of_a_message_list_which_is_not_changed():
     assert as_messages("Hello", "Hi!") == [
         {"role": "user", "content": "Hello"},
         {"role": "assistant", "content": "Hi!"},
     ]
-
-
-def test_a_message_list_prompt_keeps_all_its_turns_and_is_not_changed():
     turns = [dict(turn) for turn in TURNS]
     assert as_messages(turns, "3.5") == [*TURNS, {"role": "assistant", "content": "3.5"}]
     assert turns == TURNS
@@ -47,11 +44,6 @@ def test_each_text_of_a_prompt_is_changed_and_roles_stay():
     changed = map_texts(TURNS, str.upper)
     assert [turn["role"] for turn in changed] == ["user", "assistant", "user"]
     assert contents(changed) == ["WHAT IS 3 PLUS 4?", "IT IS 7.", "AND HALF OF IT?"]
-
-
-def test_a_text_prompt_and_its_message_list_give_the_same_ids(tokenizer):
-    as_list = [{"role": "user", "content": "Hello"}]
-    assert conversation_ids(tokenizer, "Hello", "Hi!", 99) == conversation_ids(tokenizer, as_list, "Hi!", 99)
 
 
 def test_truncation_cuts_the_start_and_says_so(tokenizer):

@@ -7,16 +7,13 @@ from polyreward.core.draws import drawn, in_draw_order, in_every_language
 ROWS = [{"id": f"{domain}-{n}", "domain": domain} for n in range(10) for domain in ("values", "safety")]
 
 
-def test_all_rows_are_drawn_by_default():
-    assert drawn(ROWS, ["domain"], None, 1, "x") == ROWS
-
-
 @pytest.mark.parametrize("seed", [1, 2])
 def test_at_most_so_many_rows_of_a_group_are_drawn_and_more_hold_fewer(seed):
     few, many = drawn(ROWS, ["domain"], 2, seed, "x"), drawn(ROWS, ["domain"], 5, seed, "x")
     assert [row["domain"] for row in few].count("values") == 2 and len(few) == 4 and len(many) == 10
     assert all(row in many for row in few)
     assert drawn(ROWS[::-1], ["domain"], 2, seed, "x") == few[::-1]
+    assert drawn(ROWS, ["domain"], None, seed, "x") == ROWS
 
 
 def test_a_group_may_be_of_several_columns_and_smaller_than_asked_for():

@@ -10,15 +10,8 @@ from polyreward.core.tables import read_table, write_table
 from polyreward.evaluation.tables import write_by_suffix
 
 FORMULAS = [
-    "=cmd|' /C calc'!A0",
-    "@SUM(A1)",
-    "+1+cmd|' /C calc'!A0",
-    "-2+3+cmd|' /C calc'!A0",
-    "\t=1+1",
-    "\n=1+1",
-    "=1",
-    "-x",
-    "@",
+    *("=cmd|' /C calc'!A0", "@SUM(A1)", "+1+cmd|' /C calc'!A0", "-2+3+cmd|' /C calc'!A0"),
+    *("\t=1+1", "\n=1+1", "=1", "-x", "@"),
 ]
 NUMBERS = ["-0.26 [-0.33, -0.20]", "+1.5%", "-1e-05", "-", "+3 (\u00b12)", "1", "a=b", "it's", "'quoted'", ""]
 
@@ -35,12 +28,6 @@ def test_numbers_and_other_texts_stay_as_they_are(cell):
     assert from_spreadsheets(cell) is cell
 
 
-def test_a_carriage_return_begins_no_row(tmp_path):
-    table = pd.DataFrame({"id": ["a\r=1+1", "\r\n@b"], "n_items": [1, 2]})
-    write_table(table, tmp_path / "a.csv", ["id", "n_items"])
-    assert read_table(tmp_path / "a.csv", ["id", "n_items"])["id"].tolist() == ["a\n=1+1", "\n@b"]
-
-
 def test_csv_files_hold_no_formula_and_are_read_back(tmp_path):
     table = pd.DataFrame(
         {"subset": FORMULAS, "accuracy_pct": [-1.5] * len(FORMULAS), "n_items": range(len(FORMULAS))}
@@ -52,6 +39,8 @@ def test_csv_files_hold_no_formula_and_are_read_back(tmp_path):
         assert all(cell.startswith("'") for cell in cells)
         assert (pd.read_csv(tmp_path / name)["accuracy_pct"] == -1.5).all()
     assert read_table(tmp_path / "a.csv", list(table.columns))["subset"].tolist() == FORMULAS
+    write_table(pd.DataFrame({"id": ["a\r=1+1", "\r\n@b"]}), tmp_path / "a.csv", ["id"])  # begins no row
+    assert read_table(tmp_path / "a.csv", ["id"])["id"].tolist() == ["a\n=1+1", "\n@b"]
 
 
 def test_markdown_html_and_latex_hold_no_tag_and_no_link(tmp_path):
@@ -77,7 +66,5 @@ def test_markdown_html_and_latex_hold_no_tag_and_no_link(tmp_path):
 def test_a_terminal_gets_no_control_and_no_turned_text(capsys):
     announce("a\x1b[2Jb\x07c\u202ed\n\te\ud800")
     assert capsys.readouterr().err == "a\\x1b[2Jb\\x07c\\u202ed\n\te\\ud800\n"
-    assert (
-        printable("\u0645\u200c\u06cc \U0001f468\u200d\U0001f469")
-        == "\u0645\u200c\u06cc \U0001f468\u200d\U0001f469"
-    )  # joiners stay
+    joined = "\u0645\u200c\u06cc \U0001f468\u200d\U0001f469"
+    assert printable(joined) == joined

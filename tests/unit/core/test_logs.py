@@ -2,33 +2,28 @@
 
 import sys
 
+import pytest
+
 from polyreward.core import logs
 from polyreward.core.logs import progress
 
 
-def test_a_line_is_printed_at_each_quarter(capsys):
-    with progress("mine", 8) as advance:
-        for _ in range(8):
-            advance(1)
-    assert capsys.readouterr().err.splitlines() == ["mine: 2/8", "mine: 4/8", "mine: 6/8", "mine: 8/8"]
+@pytest.mark.parametrize(
+    ("total", "steps", "lines"),
+    [(8, [1] * 8, ["mine: 2/8", "mine: 4/8", "mine: 6/8", "mine: 8/8"]), (3, [3], ["mine: 3/3"])],
+)
+def test_a_line_is_printed_at_each_quarter(capsys, total, steps, lines):
+    with progress("mine", total) as advance:
+        for count in steps:
+            advance(count)
+    assert capsys.readouterr().err.splitlines() == lines
 
 
-def test_a_step_over_several_quarters_is_one_line(capsys):
-    with progress("mine", 3) as advance:
-        advance(3)
-    assert capsys.readouterr().err.splitlines() == ["mine: 3/3"]
-
-
-def test_a_person_s_terminal_shows_a_bar(capsys, monkeypatch):
+@pytest.mark.parametrize("pipeline", [False, True])
+def test_a_person_s_terminal_shows_a_bar_and_a_pipeline_s_none(capsys, monkeypatch, pipeline):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    if pipeline:
+        monkeypatch.setattr(logs, "_terminal", sys.stderr)
     with progress("mine", 2) as advance:
         advance(2)
-    assert "100%" in capsys.readouterr().err
-
-
-def test_a_pipeline_s_terminal_shows_no_bar(capsys, monkeypatch):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(logs, "_terminal", sys.stderr)
-    with progress("mine", 2) as advance:
-        advance(2)
-    assert "%" not in capsys.readouterr().err
+    assert ("100%" in capsys.readouterr().err) != pipeline

@@ -29,12 +29,9 @@ def flipped(content: bytes, bit: int) -> bytes:
 
 
 def write_states(path):
+    states = {"states": np.arange(12, dtype="float32").reshape(3, 4), "layers": np.array(2)}
     with sealed_file(path) as temporary:
-        save_file(
-            {"states": np.arange(12, dtype="float32").reshape(3, 4), "layers": np.array(2)},
-            temporary,
-            METADATA,
-        )
+        save_file(states, temporary, METADATA)
 
 
 @pytest.mark.parametrize(

