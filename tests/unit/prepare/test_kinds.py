@@ -3,7 +3,6 @@
 from collections import Counter
 
 import pytest
-import yaml
 from tiny_models import ROOT, TEMPLATE_SCHEMA
 
 from polyreward.core.conversations import contents
@@ -48,17 +47,9 @@ def request(number, chosen=None, **more):
     """Return one made-up request."""
     chosen = chosen or f"{TEXT} This is answer number {number} of those that were made up here."
     texts = {"prompt": f"What about {number}?", "chosen": chosen, "rejected": f"Never, as {number} says."}
-    return {
-        "id": f"r{number}",
-        "template": f"t{number}",
-        "source": "s/chat",
-        "subset": "advice",
-        "category": "chat",
-        **texts,
-        "messages": dict(texts),
-        "slots": dict.fromkeys(texts, {}),
-        **more,
-    }
+    names = {"id": f"r{number}", "template": f"t{number}", "source": "s/chat", "subset": "advice"}
+    fields = {"messages": dict(texts), "slots": dict.fromkeys(texts, {})}
+    return {**names, "category": "chat", **texts, **fields, **more}
 
 
 @pytest.fixture(scope="module")
@@ -134,13 +125,10 @@ def test_garbling_keeps_the_words_of_each_sentence_and_its_ends():
         assert Counter(before.replace(",", "").split()) == Counter(after.replace(",", "").split())
         assert (before.split()[0], before.split()[-1]) == (after.split()[0], after.split()[-1])
         assert [word[-1] == "," for word in before.split()] == [word[-1] == "," for word in after.split()]
-    assert garbled({"chosen": "Yes, of course.", "id": "a"}) is None
-    assert garbled({"chosen": "no no no no no no no no no no", "id": "a"}) is None
-
-
-def test_garbling_keeps_line_breaks():
     lines = "First boil the water in a pot.\n- Then add the pasta to it.\n- Drain it after nine minutes."
     assert garbled({"chosen": lines, "id": "a"}).count("\n") == 2
+    assert garbled({"chosen": "Yes, of course.", "id": "a"}) is None
+    assert garbled({"chosen": "no no no no no no no no no no", "id": "a"}) is None
 
 
 def test_drift_is_half_of_each_answer():
@@ -161,22 +149,18 @@ def test_scripts_without_spaces_are_cut_into_pieces_of_two_characters():
     words, space = pieces("那时北半球背向太阳，所以 3 月早早就落山了。")
     assert space == "" and max(map(len, words)) <= 4 and "".join(words).replace(" ", "")
     assert pieces("한국어는 띄어쓰기를 합니다") == (["한국어는", "띄어쓰기를", "합니다"], " ")
-    assert (
-        garbled({"chosen": "那时北半球背向太阳倾斜，太阳升得不高，所以早早就落山了。", "id": "a"})[-1] == "。"
-    )
-    assert (
-        "".join(pieces("水を沸かしてから、パスタを入れます。")[0]) == "水を沸かしてから、パスタを入れます。"
-    )
+    sentence = "那时北半球背向太阳倾斜，太阳升得不高，所以早早就落山了。"
+    assert garbled({"chosen": sentence, "id": "a"})[-1] == "。"
+    japanese = "水を沸かしてから、パスタを入れます。"
+    assert "".join(pieces(japanese)[0]) == japanese
 
 
 @pytest.mark.parametrize("language", ["en", *CATALOGS])
 def test_every_kind_is_made_in_every_language(evaluation, language):
     """Of all rows, except that nothing is in another language than English in English."""
-    rows = (
-        evaluation
-        if language == "en"
-        else translated_rows(evaluation, CATALOGS[language], language, part=language == "fr")
-    )
+    rows = evaluation
+    if language != "en":
+        rows = translated_rows(evaluation, CATALOGS[language], language, part=language == "fr")
     made = {row["id"]: finished(row) for row in rows}
     lost = Counter(row["kind"] for row in rows if made[row["id"]] is None)
     assert set(lost) == ({"other_language"} if language == "en" else set())
@@ -206,7 +190,5 @@ def test_the_mixes_name_kinds_that_training_sees_and_others():
     )
     assert not seen & unseen and seen | unseen == KINDS.keys()
     assert MADE_OF_WORDS.keys() <= KINDS.keys()
-    schema = yaml.safe_load((ROOT / "workflow/schemas/benchmarks.schema.yaml").read_text(encoding="utf-8"))
-    assert set(
-        schema["additionalProperties"]["properties"]["kinds"]["additionalProperties"]["items"]["enum"]
-    ) == set(KINDS)
+    schema = read_yaml(ROOT / "workflow/schemas/benchmarks.schema.yaml")["additionalProperties"]["properties"]
+    assert set(schema["kinds"]["additionalProperties"]["items"]["enum"]) == set(KINDS)

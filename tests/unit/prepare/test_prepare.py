@@ -4,7 +4,6 @@ import random
 from collections import Counter
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 from support import script
 
@@ -30,17 +29,8 @@ def pool(rows, evaluation=(), dev_share=0.2, max_pairs=None, templates=None, fil
 
 def benchmark(rows, where="f", templates=None, fills=None, seed=1):
     """Prepare a benchmark of the subsets that the rows have."""
-    there = {
-        subset: category
-        for subset, category in CATEGORIES.items()
-        if subset in {row["subset"] for row in rows}
-    }
+    there = {row["subset"]: CATEGORIES[row["subset"]] for row in rows}
     return prepared_benchmark(rows, there, Share(templates, fills), seed, where)
-
-
-def counts(rows, **options):
-    (record,) = pool(rows, **options)[2].to_dict("records")
-    return record
 
 
 def ids(rows):
@@ -51,9 +41,6 @@ def ids(rows):
 @pytest.mark.parametrize("value", ["", None])
 def test_an_empty_field_is_named(field, value):
     assert f"`{field}` is empty; give one or drop the item" in list(row_problems(row(1, **{field: value})))
-
-
-def test_a_prompt_may_be_a_list_of_messages():
     assert list(row_problems(row(1, prompt=[{"role": "user", "content": "hi"}]))) == []
 
 
@@ -86,13 +73,8 @@ def test_every_problem_of_an_evaluation_set_is_in_one_error():
 
 
 def test_a_published_benchmark_keeps_a_pair_that_stands_in_it_twice(capsys):
-    categories = {"advice": "chat"}
-    prepared, _ = prepared_benchmark(
-        [row(1), row(2)], categories, Share(None, None), 1, "there", published=True
-    )
-    assert ids(prepared) == ["1", "2"]
-    same = [row(1, prompt="p", chosen="c", rejected="r"), row(2, prompt="p", chosen="c", rejected="r")]
-    prepared, _ = prepared_benchmark(same, categories, Share(None, None), 1, "there", published=True)
+    same = [row(number, prompt="p", chosen="c", rejected="r") for number in (1, 2)]
+    prepared, _ = prepared_benchmark(same, {"advice": "chat"}, Share(None, None), 1, "there", published=True)
     assert ids(prepared) == ["1", "2"]
     assert "there: 1 pairs appear in it more than once, and count each time" in capsys.readouterr().err
 
@@ -118,11 +100,7 @@ def test_an_evaluation_set_is_counted_per_source():
     assert table[["unseen", "sampled", "train", "dev"]].isna().all(axis=None)
 
 
-FILLS = [
-    row(f"t{template}-{fill}", template=f"t{template}", messages={"prompt": f"prompt {template}"})
-    for template in range(20)
-    for fill in (1, 2, 3)
-]
+FILLS = [row(f"t{n}-{fill}", template=f"t{n}") for n in range(20) for fill in (1, 2, 3)]
 
 
 def fills_of(subset):
@@ -143,11 +121,7 @@ def test_one_fill_of_each_template_is_drawn_by_its_id():
 
 
 def test_one_request_of_a_family_is_drawn_and_rows_without_a_template_stay():
-    families = [
-        row(f"w{n}-{suffix}", template=f"w{n}", messages={"prompt": suffix})
-        for n in range(20)
-        for suffix in "ab"
-    ]
+    families = [row(f"w{n}-{suffix}", template=f"w{n}") for n in range(20) for suffix in "ab"]
     free = [row(7, template=None), row(8, template=None)]
     *of_families, seven, eight = ids(benchmark(families + free, fills=1)[0])
     assert (seven, eight) == ("7", "8")
@@ -161,13 +135,10 @@ def test_as_many_templates_of_each_section_are_drawn():
         {**row, "subset": subset} for subset in ("advice", "refuse", "comply") for row in fills_of(subset)
     ]
     drawn, counts = benchmark(rows, templates=6, fills=1)
-    assert Counter(row["category"] for row in drawn) == {
-        "chat": 6,
-        "safety": 6,
-    }  # refuse and comply are of one section
-    assert {row["template"] for row in drawn} < {
-        row["template"] for row in benchmark(rows, templates=9, fills=1)[0]
-    }
+    # refuse and comply are of one section
+    assert Counter(row["category"] for row in drawn) == {"chat": 6, "safety": 6}
+    more, _ = benchmark(rows, templates=9, fills=1)
+    assert {row["template"] for row in drawn} < {row["template"] for row in more}
     assert counts["evaluation"].sum() == 12
     train, dev, _ = pool(rows, templates=6, dev_share=0.5)
     assert len(train) == len(dev) == 18  # with all fills
@@ -179,12 +150,6 @@ def test_the_pool_draws_fills_before_pairs():
     assert table["sampled"].tolist() == [15]
 
 
-def dropped(record):
-    """Return how many rows each filter dropped."""
-    steps = ["raw", "valid", "distinct", "unseen", "sampled"]
-    return {step: record[before] - record[step] for before, step in zip(steps, steps[1:], strict=False)}
-
-
 @pytest.mark.parametrize(
     ("bad", "column"),
     [
@@ -193,6 +158,7 @@ def dropped(record):
         (row(9, chosen="same", rejected="same"), "valid"),
         (row(9, subset=""), "valid"),
         (row(9, prompt="prompt 1", chosen="good 1", rejected="bad 1"), "distinct"),
+        (row(1, prompt="another"), "distinct"),
         (row(9, template="held out"), "unseen"),
         (row(9, prompt="held-out prompt"), "unseen"),
     ],
@@ -201,24 +167,16 @@ def test_a_bad_row_of_the_pool_is_dropped_and_counted_in_its_column(bad, column,
     evaluation = [row(50, template="held out"), row(51, template="other", prompt="held-out prompt")]
     train, dev, table = pool([row(1), bad, row(2)], evaluation)
     assert sorted(ids(train + dev)) == ["1", "2"]
-    expected = dict.fromkeys(["valid", "distinct", "unseen", "sampled"], 0) | {column: 1}
     assert ("pool: 1 rows left out: " in capsys.readouterr().err) == (column == "valid")
-    assert dropped(table.to_dict("records")[0]) == expected
+    steps = ["raw", "valid", "distinct", "unseen", "sampled"]
+    kept = dict.fromkeys(steps, 2) | dict.fromkeys(steps[: steps.index(column)], 3)
+    assert table[steps].to_dict("records") == [kept]
 
 
 def test_the_first_of_rows_with_the_same_content_is_kept():
     same = {"prompt": "p", "chosen": "a", "rejected": "b"}
     train, _, _ = pool([row(1, **same), row(2), row(3, **same)], dev_share=0)
     assert sorted(ids(train)) == ["1", "2"]
-
-
-def test_an_id_that_stands_twice_in_the_pool_is_dropped():
-    assert len(pool([row(1), row(1, prompt="another")], dev_share=0)[0]) == 1
-
-
-def test_a_subset_without_a_category_stays_in_the_pool():
-    train, _, _ = pool([row(1, subset="poems"), row(2)], dev_share=0)
-    assert [row["category"] for row in train] == [None, "chat"]
 
 
 ROWS = [row(n, template=f"t{n % 10}", source="big" if n % 2 else "small") for n in range(60)]
@@ -229,13 +187,6 @@ def test_no_template_is_in_both_train_and_dev():
     assert len({row["template"] for row in dev}) == 3  # 0.3 of 10 templates
     assert len({row["template"] for row in train}) == 7
     assert not {row["template"] for row in train} & {row["template"] for row in dev}
-
-
-def test_no_template_or_prompt_of_the_evaluation_is_in_train_or_dev():
-    evaluation = [row(100, template="t3"), row(101, template=None, prompt="prompt 5")]
-    train, dev, _ = pool(ROWS, evaluation)
-    assert not any(row["template"] == "t3" or row["prompt"] == "prompt 5" for row in train + dev)
-    assert len(train + dev) == 60 - 6 - 1  # t3 has 3, 13, ..., 53
 
 
 def test_evaluation_rows_without_a_template_hold_out_no_row_without_one():
@@ -249,57 +200,43 @@ def test_rows_without_a_template_are_their_own():
     assert (len(train), len(dev), table["templates"].item()) == (8, 2, 10)
 
 
-def test_at_most_max_pairs_of_a_source_are_kept():
+def test_at_most_max_pairs_of_a_source_are_kept_and_a_larger_sample_holds_the_smaller_one():
     train, dev, table = pool(ROWS, max_pairs={"big": 7})
+    assert table.columns.tolist() == COUNT_COLUMNS
     assert table.set_index("source")["sampled"].to_dict() == {"small": 30, "big": 7}
+    assert (table["train"] + table["dev"] == table["sampled"]).all()
+    assert table["evaluation"].isna().all() and set(table["use"]) == {"training"}
     assert sum(row["source"] == "big" for row in train + dev) == 7
-
-
-def test_a_larger_sample_holds_the_smaller_one():
     small, large = (set(ids(pool(ROWS, max_pairs={"big": n}, dev_share=0)[0])) for n in (5, 10))
     assert small < large
 
 
-def test_counts_add_up_per_source():
-    table = pool(ROWS, max_pairs={"big": 7})[2]
-    assert table.columns.tolist() == COUNT_COLUMNS
-    assert (table["train"] + table["dev"] == table["sampled"]).all()
-    assert table["evaluation"].isna().all() and set(table["use"]) == {"training"}
-
-
-def test_the_split_does_not_depend_on_the_order_of_rows():
+def test_the_split_depends_on_the_seed_and_not_on_the_order_of_rows():
     shuffled = random.Random(4).sample(ROWS, len(ROWS))
-    first, second = (pool(rows, max_pairs={"big": 9}) for rows in (ROWS, shuffled))
-    assert [sorted(ids(part)) for part in first[:2]] == [sorted(ids(part)) for part in second[:2]]
+    first, other_order, other_seed = (
+        pool(rows, max_pairs={"big": 9}, seed=seed) for rows, seed in ((ROWS, 1), (shuffled, 1), (ROWS, 2))
+    )
+    assert [sorted(ids(part)) for part in first[:2]] == [sorted(ids(part)) for part in other_order[:2]]
+    assert ids(first[1]) != ids(other_seed[1])
 
 
-def test_the_split_is_the_same_for_a_seed_and_another_for_another():
-    first, again, other = (pool(ROWS, seed=seed) for seed in (1, 1, 2))
-    assert first[:2] == again[:2]
-    assert ids(first[1]) != ids(other[1])
-
-
-def test_rows_are_given_back_as_they_were_with_a_category():
-    (kept,) = pool([row(1, slots={"n": ["number", 1]})], dev_share=0)[0]
-    assert kept == {**row(1, slots={"n": ["number", 1]}), "category": "chat"}
+def test_rows_are_given_back_as_they_were_with_their_subset_s_category_or_none():
+    rows = [row(1, slots={"n": ["number", 1]}), row(2, subset="poems")]
+    assert pool(rows, dev_share=0)[0] == [{**rows[0], "category": "chat"}, {**rows[1], "category": None}]
 
 
 def test_a_pool_of_bad_rows_is_counted_and_empty():
-    record = counts([row(1, chosen="")])
-    assert (record["raw"], record["valid"], record["train"], record["dev"]) == (1, 0, 0, 0)
-    assert pd.isna(record["evaluation"])
+    train, dev, table = pool([row(1, chosen="")])
+    assert train == dev == []
+    assert table[["raw", "valid", "train", "dev"]].values.tolist() == [[1, 0, 0, 0]]
 
 
 def judge_pool(folder, pool_rows, train, share=None):
     files = {"pool": pool_rows, "evaluation": [row("e", template="t1")], "train": train}
     for name, rows in files.items():
         write_jsonl(rows, folder / f"{name}.jsonl")
-    inputs = SimpleNamespace(
-        pool=[folder / "pool.jsonl"],
-        evaluation=[folder / "evaluation.jsonl"],
-        train=folder / "train.jsonl",
-        stock=[],
-    )
+    pool, evaluation, train = (folder / f"{name}.jsonl" for name in files)
+    inputs = SimpleNamespace(pool=[pool], evaluation=[evaluation], train=train, stock=[])
     params = SimpleNamespace(
         categories=CATEGORIES, max_pairs={}, share={"templates": share, "rows": 1}, seed=1, filters=["distinct", "unseen"],
         kinds={}, kinds_per_request=None,

@@ -65,10 +65,7 @@ def test_good_templates_are_read_in_the_order_of_file_names(read):
         ({"fills": [{"n": 1}, {}]}, "fill 2 has [], its slots are ['n']"),
         ({"fills": [{"n": 1, "m": 2}]}, "fill 1 has ['m', 'n'], its slots are ['n']"),
         ({"rejected": "{n} {"}, "rejected: Single '{' encountered in format string; double a literal brace"),
-        (
-            {"history": [HISTORY[1], HISTORY[0]]},
-            "message 1 of the history is the assistant's, not the user's",
-        ),
+        ({"history": HISTORY[::-1]}, "message 1 of the history is the assistant's, not the user's"),
         ({"history": [*HISTORY, HISTORY[0]]}, "the history has 3 messages; it ends with the assistant's"),
         (
             {"history": [{**HISTORY[0], "content": "{z}"}, HISTORY[1]]},
@@ -88,13 +85,9 @@ def test_a_mistake_is_named_with_its_file_and_id(read, tmp_path, change, problem
     [
         ({"subset": "Not A Name"}, "`sum` subset", "'Not A Name' does not match"),
         ({"promt": "x"}, "`sum`", "'promt' was unexpected"),
-        (
-            {"history": [{**HISTORY[0], "content": " "}, HISTORY[1]]},
-            "`sum` history 0 content",
-            "' ' does not match",
-        ),
+        ({"history": [{**HISTORY[0], "content": " "}, HISTORY[1]]}, "`sum` history 0 content", "' ' does not match"),
     ],
-)
+)  # fmt: skip
 def test_what_the_schema_forbids_is_named_with_file_and_place(read, tmp_path, change, place, problem):
     with pytest.raises(PolyrewardError) as caught:
         read([{**ITEM, "id": "good"}, {**ITEM, **change}])
@@ -102,25 +95,16 @@ def test_what_the_schema_forbids_is_named_with_file_and_place(read, tmp_path, ch
     assert "`good`" not in str(caught.value)
 
 
-def test_an_item_without_an_id_is_named_by_its_number(read):
-    with pytest.raises(PolyrewardError, match="a.yaml: item 2: 'id' is a required property"):
-        read([ITEM, {name: value for name, value in ITEM.items() if name != "id"}])
-
-
-def test_an_item_is_either_a_template_or_a_twin_family(read):
-    without_prompt = {name: value for name, value in ITEM.items() if name != "prompt"}
+def test_what_is_no_template_and_no_family_is_named_by_its_id_or_number(read):
+    without = {key: {name: value for name, value in ITEM.items() if name != key} for key in ("id", "prompt")}
+    families = [{**TWIN, "fills": []}, {**TWIN, "fills": [{"n": 4}, {"n": 5}]}]
     with pytest.raises(PolyrewardError) as caught:
-        read([{**TWIN, **ITEM}], [without_prompt])
-    assert "a.yaml: `sum`: " in str(caught.value)
-    assert "b.yaml: `sum`: needs prompt, chosen and rejected; or prompts, answers and one fill" in str(
-        caught.value
-    )
-
-
-def test_a_twin_family_has_exactly_one_fill(read):
-    for fills in ([], [{"n": 4}, {"n": 5}]):
-        with pytest.raises(PolyrewardError, match="a.yaml: `twin`"):
-            read([{**TWIN, "fills": fills}])
+        read([ITEM, without["id"]], [{**TWIN, **ITEM}, without["prompt"]], families)
+    (_, no_id, both, no_prompt, *twins) = str(caught.value).splitlines()
+    assert "a.yaml: item 2: 'id' is a required property" in no_id
+    assert "b.yaml: `sum`: " in both
+    assert "b.yaml: `sum`: needs prompt, chosen and rejected; or prompts, answers and one fill" in no_prompt
+    assert len(twins) == 2 and all("c.yaml: `twin`" in text for text in twins)
 
 
 def test_an_id_in_two_files_is_named_with_both(read, tmp_path):
@@ -139,14 +123,11 @@ def test_several_mistakes_are_all_named_at_once(read):
 
 
 @pytest.mark.parametrize("text", ["", "id: x\n", "[]\n", "- id: [\n"])
-def test_a_file_that_is_no_list_of_items_is_named(read, text):
+def test_a_file_that_is_no_list_of_items_is_named_and_so_is_a_folder_without_any(read, tmp_path, text):
+    with pytest.raises(PolyrewardError, match=f"{tmp_path}: holds no .yaml file"):
+        read()
     with pytest.raises(PolyrewardError, match="a.yaml"):
         read(text)
-
-
-def test_a_folder_without_templates_is_named(tmp_path):
-    with pytest.raises(PolyrewardError, match=f"{tmp_path}: holds no .yaml file"):
-        data_files(tmp_path)
 
 
 def test_placeholders_are_found_and_doubled_braces_are_not():
@@ -177,18 +158,14 @@ def test_a_history_comes_before_each_request(item, requests):
     assert json.loads(json.dumps(rows)) == rows
 
 
-def test_each_fill_gives_a_row_of_its_own():
+def test_each_fill_gives_a_row_that_keeps_the_texts_with_placeholders_and_the_slots():
     first, second = expanded([{**ITEM, "fills": [{"n": 1000}, {"n": 2}]}], "chat")
     assert [first["id"], second["id"]] == ["sum-1", "sum-2"]
     assert [first["prompt"], second["prompt"]] == ["1,000?", "2?"]
     assert {first["template"], second["template"]} == {"sum"}
     assert (first["source"], first["subset"]) == ("chat", "arithmetic")
-
-
-def test_a_row_keeps_the_texts_with_placeholders_and_the_slots():
-    (row,) = expanded([ITEM], "chat")
-    assert row["messages"] == {"prompt": "{n}?", "chosen": "yes", "rejected": "no"}
-    assert row["slots"] == dict.fromkeys(("prompt", "chosen", "rejected"), {"n": ["number", 1]})
+    assert second["messages"] == {"prompt": "{n}?", "chosen": "yes", "rejected": "no"}
+    assert second["slots"] == dict.fromkeys(("prompt", "chosen", "rejected"), {"n": ["number", 2]})
 
 
 def test_twins_give_two_rows_with_swapped_answers():

@@ -10,69 +10,63 @@ from polyreward.translation.catalog import read_translations, update_catalog
 from polyreward.translation.engines import gettext_rows
 
 
-def test_gettext_rows_fill_the_translation_with_localised_slots(tmp_path):
-    path = tmp_path / "es.po"
-    path.write_text(po(*SPANISH), encoding="utf-8")
-    rows = gettext_rows(expanded([ITEM], "test"), "es", path)
+@pytest.fixture
+def spanish(tmp_path):
+    """Return a function that writes a catalog of entries."""
+
+    def write(*entries):
+        (tmp_path / "es.po").write_text(po(*entries), encoding="utf-8")
+        return tmp_path / "es.po"
+
+    return write
+
+
+def message(role, content):
+    return {"role": role, "content": content}
+
+
+def test_gettext_rows_fill_the_translation_with_localised_slots(spanish):
+    rows = gettext_rows(expanded([ITEM], "test"), "es", spanish(*SPANISH))
     assert rows == [{
         "id": "rice-1", "template": "rice", "source": "test", "subset": "advice",
         "prompt": "¿Cómo preparo arroz para 1500 personas en Francia?", "chosen": "Usa una olla.", "rejected": "Usa 2 coches.",
     }]  # fmt: skip
 
 
-CHAT = {
-    **ITEM, "id": "chat",
-    "history": [{"role": "user", "content": "I am in {place}."}, {"role": "assistant", "content": "What do you cook?"}],
-}  # fmt: skip
-
-
-def test_gettext_rows_translate_every_message_of_a_conversation(tmp_path):
-    path = tmp_path / "es.po"
-    path.write_text(
-        po(*SPANISH, ("I am in {place}.", "Estoy en {place}."), ("What do you cook?", "¿Qué cocinas?")),
-        encoding="utf-8",
-    )
-    (row,) = gettext_rows(expanded([CHAT], "test"), "es", path)
+def test_gettext_rows_translate_every_message_of_a_conversation(spanish):
+    history = [message("user", "I am in {place}."), message("assistant", "What do you cook?")]
+    more = ("I am in {place}.", "Estoy en {place}."), ("What do you cook?", "¿Qué cocinas?")
+    (row,) = gettext_rows(expanded([{**ITEM, "history": history}], "test"), "es", spanish(*SPANISH, *more))
     assert row["prompt"] == [
-        {"role": "user", "content": "Estoy en Francia."},
-        {"role": "assistant", "content": "¿Qué cocinas?"},
-        {"role": "user", "content": "¿Cómo preparo arroz para 1500 personas en Francia?"},
+        message("user", "Estoy en Francia."),
+        message("assistant", "¿Qué cocinas?"),
+        message("user", "¿Cómo preparo arroz para 1500 personas en Francia?"),
     ]
     assert (row["chosen"], row["rejected"]) == ("Usa una olla.", "Usa 2 coches.")
 
 
-def test_one_error_lists_every_bad_entry(tmp_path):
-    entries = [
-        ("Good.", "Bien."),
-        ("Untranslated.", ""),
-        ("Doubtful.", "Dudoso.", "fuzzy"),
-        ("Meet {name} now.", "Ven ya."),
-        ("Bring 3 apples.", "Trae manzanas."),
-        ("Run\n```\nx = 1\n```", "Usa\n```\nx = 2\n```"),
-    ]
-    path = tmp_path / "es.po"
-    path.write_text(po(*entries), encoding="utf-8")
+def test_one_error_lists_every_bad_entry(spanish):
+    listed = {
+        ("Good.", "Bien."): None,
+        ("Untranslated.", ""): "is not translated",
+        ("Doubtful.", "Dudoso.", "fuzzy"): "is fuzzy; check its msgstr and delete the fuzzy flag",
+        ("Meet {name} now.", "Ven ya."): "lost {name}",
+        ("Bring 3 apples.", "Trae manzanas."): "lost the number 3",
+        ("Run\n```\nx = 1\n```", "Usa\n```\nx = 2\n```"): "a code block was",
+    }
+    path = spanish(*listed)
     with pytest.raises(PolyrewardError) as error:
-        read_translations(path, "es", dict.fromkeys(("Not here.", *(entry[0] for entry in entries)), "rice"))
+        read_translations(path, "es", dict.fromkeys(("Not here.", *(entry[0] for entry in listed)), "rice"))
     first, *problems = str(error.value).split("\n  - ")
     assert first == f"catalog {path}: 6 problems"
-    listed = [
-        "is not in the catalog",
-        "is not translated",
-        "is fuzzy",
-        "lost {name}",
-        "lost the number 3",
-        "a code block was",
-    ]
-    assert len(problems) == 6
-    for problem, expected in zip(problems, listed, strict=True):
-        assert problem.startswith(f"{path}: `rice`: ") and expected in problem
+    expected = ["is not in the catalog", *filter(None, listed.values())]
+    for problem, words in zip(problems, expected, strict=True):
+        assert problem.startswith(f"{path}: `rice`: ") and words in problem
     assert "Good." not in str(error.value)
 
 
-def test_rows_that_come_from_no_template_are_translated_as_they_are(tmp_path):
-    path = tmp_path / "es.po"
-    path.write_text(po(("Use {braces}.", "Usa {braces}."), ("Good.", "Bueno.")), encoding="utf-8")
+def test_rows_that_come_from_no_template_are_translated_as_they_are(spanish):
+    path = spanish(("Use {braces}.", "Usa {braces}."), ("Good.", "Bueno."))
     rows = [{"id": "i", "prompt": "Use {braces}.", "reference": "Good."}, {"id": "p", "text": "Good."}]
     assert gettext_rows(rows, "es", path) == [
         {"id": "i", "prompt": "Usa {braces}.", "reference": "Bueno."},
@@ -82,9 +76,8 @@ def test_rows_that_come_from_no_template_are_translated_as_they_are(tmp_path):
         gettext_rows([{"id": "x", "text": "Never written."}], "es", path)
 
 
-def test_of_a_part_rows_that_are_not_translated_whole_are_left_out(tmp_path):
-    path = tmp_path / "es.po"
-    path.write_text(po(("A.", "Uno."), ("B.", "Dos."), ("C.", "")), encoding="utf-8")
+def test_of_a_part_rows_that_are_not_translated_whole_are_left_out(spanish):
+    path = spanish(("A.", "Uno."), ("B.", "Dos."), ("C.", ""))
     rows = [{"id": "1", "prompt": "A.", "reference": "B."}, {"id": "2", "prompt": "A.", "reference": "C."}]
     assert [row["id"] for row in gettext_rows(rows, "es", path, part=True)] == ["1"]
     with pytest.raises(PolyrewardError, match="is not translated"):
@@ -93,50 +86,30 @@ def test_of_a_part_rows_that_are_not_translated_whole_are_left_out(tmp_path):
         gettext_rows(rows[1:], "es", path, part=True)
 
 
-def test_a_pair_that_holds_another_templates_untranslated_text_is_left_out_by_itself(tmp_path):
-    path = tmp_path / "es.po"
-    path.write_text(po(("A.", "Uno."), ("B.", "Dos."), ("C.", "Tres.")), encoding="utf-8")
-    rows = [
-        {
-            "id": f"t-1-{kind}",
-            "template": "t",
-            "kind": kind,
-            "slots": dict.fromkeys(("prompt", "chosen", "rejected"), {}),
-            "messages": {"prompt": "A.", "chosen": "B.", "rejected": rejected},
-        }
-        for kind, rejected in (("written", "C."), ("off_topic", "Of another template."))
-    ]
+def pair(row_id, *texts, **more):
+    roles = ("prompt", "chosen", "rejected")
+    messages = {"messages": dict(zip(roles, texts, strict=True)), "slots": dict.fromkeys(roles, {})}
+    return {"id": row_id, "template": "t", **messages, **more}
+
+
+def test_of_a_template_all_rows_are_left_out_but_of_pairs_of_kinds_each_by_itself(spanish):
+    path = spanish(("A.", "Uno."), ("B.", "Dos."), ("C.", "Tres."))
+    with pytest.raises(PolyrewardError, match="none is translated whole"):
+        family = [pair("f-a", "A.", "B.", "C."), pair("f-b", "Untranslated.", "C.", "B.")]
+        gettext_rows(family, "es", path, part=True)
+    kinds = {"written": "C.", "off_topic": "Of another template."}
+    rows = [pair(f"t-1-{kind}", "A.", "B.", rejected, kind=kind) for kind, rejected in kinds.items()]
     (row,) = gettext_rows(rows, "es", path, part=True)
     assert (row["kind"], row["rejected"]) == ("written", "Tres.")
 
 
-def test_a_family_is_left_out_with_both_its_requests(tmp_path):
+def test_no_catalog_or_another_file_is_refused(tmp_path):
     path = tmp_path / "es.po"
-    path.write_text(po(("A.", "Uno."), ("B.", "Dos.")), encoding="utf-8")
-    rows = [
-        {
-            "id": f"f-{suffix}",
-            "template": "f",
-            "slots": {},
-            "messages": {"prompt": text, "chosen": "A.", "rejected": "B."},
-        }
-        for suffix, text in (("a", "A."), ("b", "C."))
-    ]
-    with pytest.raises(PolyrewardError, match="none is translated whole"):
-        gettext_rows(rows, "es", path, part=True)
-
-
-def test_no_catalog_says_how_to_make_one(tmp_path):
-    with pytest.raises(
-        PolyrewardError, match="there is no catalog for `es`; run `polyreward catalog update`"
-    ):
-        read_translations(tmp_path / "es.po", "es", {})
-
-
-def test_a_file_that_is_no_catalog_is_refused(tmp_path):
-    (tmp_path / "es.po").write_text("hello\n")
+    with pytest.raises(PolyrewardError, match="no catalog for `es`; run `polyreward catalog update`"):
+        read_translations(path, "es", {})
+    path.write_text("hello\n")
     with pytest.raises(PolyrewardError, match=r"not a .po file .*; fix that line"):
-        read_translations(tmp_path / "es.po", "es", {})
+        read_translations(path, "es", {})
 
 
 def test_a_text_with_two_entries_is_named_with_both_lines(tmp_path):
@@ -152,10 +125,14 @@ def test_a_text_with_two_entries_is_named_with_both_lines(tmp_path):
         read_translations(tmp_path / "es.po", "es", {})
 
 
+def updated(path, item):
+    update_catalog(path, [item], "es")
+    with open(path, "rb") as stream:
+        return read_po(stream, locale="es", abort_invalid=True)
+
+
 def test_a_new_catalog_has_every_text_with_its_id_role_and_example(tmp_path):
-    update_catalog(tmp_path / "es.po", [ITEM], "es")
-    with open(tmp_path / "es.po", "rb") as stream:
-        catalog = read_po(stream, locale="es", abort_invalid=True)
+    catalog = updated(tmp_path / "es.po", ITEM)
     assert [message.id for message in catalog if message.id] == [text for _, text in template_texts(ITEM)]
     message = catalog.get(ITEM["prompt"])
     assert message.string == ""
@@ -163,37 +140,22 @@ def test_a_new_catalog_has_every_text_with_its_id_role_and_example(tmp_path):
     assert not catalog.fuzzy
 
 
-@pytest.mark.parametrize("start", ["", po(*SPANISH)], ids=["from nothing", "from a translation"])
-def test_updating_twice_is_byte_identical(tmp_path, start):
-    path = tmp_path / "es.po"
-    if start:
-        path.write_text(start, encoding="utf-8")
+@pytest.mark.parametrize("entries", [[], SPANISH], ids=["from nothing", "from a translation"])
+def test_updating_twice_is_byte_identical(tmp_path, spanish, entries):
+    path = spanish(*entries) if entries else tmp_path / "es.po"
     update_catalog(path, [ITEM], "es")
     first = path.read_bytes()
     update_catalog(path, [ITEM], "es")
     assert path.read_bytes() == first
 
 
-def test_updating_keeps_translations_and_marks_changed_texts_fuzzy(tmp_path):
-    path = tmp_path / "es.po"
-    path.write_text(po(*SPANISH), encoding="utf-8")
+def test_updating_keeps_translations_and_marks_changed_texts_fuzzy_until_a_person_says_otherwise(spanish):
+    path = spanish(*SPANISH)
     changed = {**ITEM, "prompt": "How do I cook some rice for {n} people in {place}?"}
-    update_catalog(path, [changed], "es")
-    with open(path, "rb") as stream:
-        catalog = read_po(stream, locale="es", abort_invalid=True)
-    assert catalog.get("Use a pot.").string == "Usa una olla."
-    assert not catalog.get("Use a pot.").fuzzy
-    assert catalog.get(changed["prompt"]).fuzzy
-    assert catalog.get(changed["prompt"]).string == SPANISH[0][1]
-    assert catalog.get(ITEM["prompt"]) is None
-    assert not catalog.obsolete
-    with pytest.raises(PolyrewardError, match="is fuzzy; check its msgstr and delete the fuzzy flag"):
-        read_translations(path, "es", {changed["prompt"]: "rice"})
-
-
-def test_a_fuzzy_entry_stays_fuzzy_until_a_person_says_otherwise(tmp_path):
-    path = tmp_path / "es.po"
-    path.write_text(po((*SPANISH[0], "fuzzy"), *SPANISH[1:]), encoding="utf-8")
-    update_catalog(path, [ITEM], "es")
-    with pytest.raises(PolyrewardError, match="is fuzzy"):
-        read_translations(path, "es", {ITEM["prompt"]: "rice"})
+    for catalog in (updated(path, changed), updated(path, changed)):
+        assert catalog.get("Use a pot.").string == "Usa una olla."
+        assert not catalog.get("Use a pot.").fuzzy
+        assert catalog.get(changed["prompt"]).fuzzy
+        assert catalog.get(changed["prompt"]).string == SPANISH[0][1]
+        assert catalog.get(ITEM["prompt"]) is None
+        assert not catalog.obsolete
