@@ -3,28 +3,35 @@
 rewardbench runs its own command line in a virtual environment of its own, which is made when it is missing.
 """
 
+import argparse
 import json
 import os
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import venv
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import common
+import pandas as pd
 import torch
 import yaml
 
+from polyreward.config.scale import read_scale
 from polyreward.core.conversations import as_messages
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl, write_jsonl, write_text
+from polyreward.core.naming import Paths
+from polyreward.scoring.interface import Conversations
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.tokens import tokenized
 
-HERE = Path(__file__).parent
+HERE, ROOT = Path(__file__).parent, Path(__file__).parents[1]
+CONFIG = read_scale([], ROOT).settings.model_dump()
+LANGUAGES = [CONFIG["source_language"], *CONFIG["target_languages"]]
 TORCH = "torch==2.13.0"  # polyreward's own, and first: which of its builds is right depends on the machine
 DATA = ["short", "mixed", "context"]
 MAX_LENGTH = 8192  # tokens, for both tools. They cut at different ends, so nothing may be cut.
@@ -76,11 +83,33 @@ def copy_model(model: Path, folder: Path) -> None:
         (folder / name).symlink_to((model / name).resolve())
 
 
+def existing(path: str | Path) -> Path:
+    """Return a path of a results folder that is there."""
+    if not Path(path).exists():
+        raise PolyrewardError(f"{path}: is missing. Run `make results/table1.csv`, or change --results.")
+    return Path(path)
+
+
+def evaluation_pairs(results: Path, languages: Sequence[str], count: int) -> list[dict]:
+    """Draw pairs of the main benchmark, the same number in each language, in one shuffled list."""
+    generator = random.Random(CONFIG["seed"])
+    paths, benchmark, rows = Paths(results), CONFIG["benchmarks"]["main"], []
+    for language in languages:
+        source = language == CONFIG["source_language"]
+        path = existing(paths.prepared(benchmark) if source else paths.translated(benchmark, language))
+        found, wanted = read_jsonl(path), count // len(languages)
+        if wanted > len(found):
+            raise PolyrewardError(f"{path}: has {len(found)} pairs, not {wanted}. Lower --pairs.")
+        rows += [{**row, "id": f"{language}/{row['id']}"} for row in generator.sample(found, wanted)]
+    generator.shuffle(rows)
+    return rows
+
+
 def with_context(rows: Sequence[dict]) -> list[dict]:
     """Return the rows with 0 to 8 passages before each prompt: long prompts, short answers."""
-    generator = random.Random(common.CONFIG["seed"])
-    items = yaml.safe_load((common.ROOT / "resources/mini/passages.yaml").read_text(encoding="utf-8"))
-    passages = [item[common.CONFIG["source_language"]] for item in items]
+    generator = random.Random(CONFIG["seed"])
+    items = yaml.safe_load((ROOT / "resources/mini/passages.yaml").read_text(encoding="utf-8"))
+    passages = [item[CONFIG["source_language"]] for item in items]
     found = []
     for row in rows:
         first, *others = as_messages(row["prompt"], row["chosen"])[:-1]
@@ -102,29 +131,44 @@ def rewardbench_run(python: Path, folder: Path, data: str, dtype: str, threads: 
     command += ["--model", "rm", "--dataset", f"{data}.jsonl", "--load_json", "--not_quantized"]
     command += ["--torch_dtype", dtype, "--output_dir", "out/", "--max_length", MAX_LENGTH]
     offline = {"WANDB_MODE": "disabled", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": str(threads)}
-    elapsed = common.seconds(lambda: called(command, folder, **offline))
+    measured = timed_command(command, folder, offline)
     outputs = read_jsonl(folder / "out" / "rm_outputs.jsonl")
-    rewards = [(row["scores_chosen"], row["scores_rejected"]) for row in outputs]
-    return {**json.loads((folder / "measured.json").read_text()), "rewards": rewards, "command": elapsed}
+    return {**measured, "rewards": [(row["scores_chosen"], row["scores_rejected"]) for row in outputs]}
 
 
 def polyreward_run(model: Path, folder: Path, data: str, dtype: str, threads: int) -> dict:
     """Score a file with polyreward in a new process; returns the same as rewardbench_run."""
     command = [sys.executable, "-c", "import sys, against_rewardbench as b; b.score(*sys.argv[1:])"]
     command += [model.resolve(), f"{data}_rows.jsonl", dtype, threads]
-    environment = {"PYTHONPATH": str(HERE), "OMP_NUM_THREADS": str(threads)}
-    elapsed = common.seconds(lambda: called(command, folder, **environment))
+    return timed_command(command, folder, {"PYTHONPATH": str(HERE), "OMP_NUM_THREADS": str(threads)})
+
+
+def timed_command(command: list, folder: Path, environment: dict[str, str]) -> dict:
+    """Run a command that writes measured.json; return its content and the command's seconds."""
+    elapsed = seconds(lambda: called(command, folder, **environment))
     return {**json.loads((folder / "measured.json").read_text()), "command": elapsed}
+
+
+def seconds(call: Callable) -> float:
+    """Return how long a call takes, wall-clock."""
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
 
 
 def score(model: str, pairs: str, dtype: str, threads: str) -> None:
     """Score a file and write measured.json: seconds, tokens, and rewards in the order of the pairs."""
     torch.set_num_threads(int(threads))
-    settings = {**common.CONFIG["scoring"], "dtype": dtype, "max_length": MAX_LENGTH}
+    settings = {**CONFIG["scoring"], "dtype": dtype, "max_length": MAX_LENGTH}
     classifier = load_classifier(model, **settings)
-    conversations, found = common.conversations_of(read_jsonl(pairs)), []
-    with common.counted(classifier.model.get_decoder()) as tokens:
-        elapsed = common.seconds(lambda: found.append(classifier.score(conversations, "polyreward")))
+    rows, found, tokens = read_jsonl(pairs), [], []
+    conversations = [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in rows]
+
+    def count(module, args, kwargs) -> None:
+        tokens.append(kwargs["input_ids"].numel())  # with padding
+
+    classifier.model.get_decoder().register_forward_pre_hook(count, with_kwargs=True)
+    elapsed = seconds(lambda: found.append(classifier.score(conversations, "polyreward")))
     texts = tokenized(classifier.tokenizer, conversations, MAX_LENGTH)
     measured = {
         "seconds": elapsed,
@@ -146,32 +190,50 @@ def table_row(data: str, dtype: str, theirs: list[dict], ours: list[dict]) -> di
     pairs = list(zip(theirs[0]["rewards"], ours[0]["rewards"], strict=True))
     differences = [abs(x - y) for one, other in pairs for x, y in zip(one, other, strict=True)]
     per_token = [found[0]["computed_tokens"] / our_tokens for found in (theirs, ours)]
+    rates = [[2 * len(pairs) / one["seconds"] for one in found] for found in (theirs, ours)]
     return {
         "pairs": f"{data} ({len(pairs)})",
         "dtype": dtype,
         "preferences turned": sum((a > b) != (c > d) for (a, b), (c, d) in pairs),
         "largest reward difference": f"{max(differences):.1e}",
-        "rewardbench seq/s": common.spread([2 * len(pairs) / one["seconds"] for one in theirs], 1),
-        "polyreward seq/s": common.spread([2 * len(pairs) / one["seconds"] for one in ours], 1),
-        "speed ratio": common.ratios([one["seconds"] for one in theirs], [one["seconds"] for one in ours]),
-        "whole command": common.ratios([one["command"] for one in theirs], [one["command"] for one in ours]),
+        "rewardbench seq/s": spread(rates[0], 1),
+        "polyreward seq/s": spread(rates[1], 1),
+        "speed ratio": ratios("seconds", theirs, ours),
+        "whole command": ratios("command", theirs, ours),
         "computed tokens": f"{per_token[0]:.2f} / {per_token[1]:.2f} = {per_token[0] / per_token[1]:.2f}",
     }
 
 
+def ratios(key: str, theirs: list[dict], ours: list[dict]) -> str:
+    """Return the ratios of what both took, round by round, as text: median (least-greatest)."""
+    return spread([one[key] / other[key] for one, other in zip(theirs, ours, strict=True)], 2)
+
+
+def spread(values: Sequence[float], digits: int) -> str:
+    """Return values as text: median (least-greatest)."""
+    shown = [f"{value:.{digits}f}" for value in (statistics.median(values), min(values), max(values))]
+    return "{} ({}-{})".format(*shown)
+
+
 def main() -> None:
     """Run all comparisons and print one table."""
-    parser = common.parser(__doc__.partition("\n")[0], results=True, timed=True)
-    parser.add_argument("--model", default=common.MODEL, help="a reward model of the results, a Llama")
+    parser = argparse.ArgumentParser(
+        description=__doc__.partition("\n")[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    parser.add_argument("--results", type=Path, default=ROOT / "results", help="results of scale mini")
+    parser.add_argument("--repeats", type=int, default=3, help="rounds; all compared take turns in each")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of every run")
+    model = f"smollm2-135m-instruct_{LANGUAGES[0]}"
+    parser.add_argument("--model", default=model, help="a reward model of the results, a Llama")
     parser.add_argument("--pairs", type=int, default=40, help="pairs of each data set")
     parser.add_argument("--data", nargs="+", choices=DATA, default=DATA, help="which pairs")
     parser.add_argument("--dtypes", nargs="+", default=["float32"], help="what both compute in")
-    environment = common.ROOT / ".venv-rewardbench"
+    environment = ROOT / ".venv-rewardbench"
     parser.add_argument("--venv", type=Path, default=environment, help="rewardbench's environment")
     options = parser.parse_args()
-    model, table = common.existing(common.Paths(options.results).model(options.model)), []
-    source = common.evaluation_pairs(options.results, common.LANGUAGES[:1], options.pairs)
-    mixed = common.evaluation_pairs(options.results, common.LANGUAGES, options.pairs)
+    model, table = existing(Paths(options.results).model(options.model)), []
+    source = evaluation_pairs(options.results, LANGUAGES[:1], options.pairs)
+    mixed = evaluation_pairs(options.results, LANGUAGES, options.pairs)
     sets = {"short": source, "mixed": mixed, "context": with_context(source)}
     python = ready_environment(options.venv)
     with tempfile.TemporaryDirectory() as temporary:
@@ -181,14 +243,20 @@ def main() -> None:
             write_jsonl(sets[data], folder / f"{data}_rows.jsonl")
             write_conversations(sets[data], folder / f"{data}.jsonl")
             for dtype in options.dtypes:
-                asked = (folder, data, dtype, options.threads)
-                tools = {
-                    f"rewardbench {data} {dtype}": partial(rewardbench_run, python, *asked),
-                    f"polyreward {data} {dtype}": partial(polyreward_run, model, *asked),
-                }
-                table.append(table_row(data, dtype, *common.interleaved(tools, options.repeats).values()))
-    common.print_table(CAPTION.format(**vars(options)), table)
+                asked, theirs, ours = (folder, data, dtype, options.threads), [], []
+                for number in range(options.repeats):  # in turn, so that a slow minute hits both
+                    theirs.append(rewardbench_run(python, *asked))
+                    ours.append(polyreward_run(model, *asked))
+                    print(
+                        f"{data} {dtype}: round {number + 1}/{options.repeats}", file=sys.stderr, flush=True
+                    )
+                table.append(table_row(data, dtype, theirs, ours))
+    print(pd.DataFrame(table).to_markdown(index=False, disable_numparse=True))
+    print(f"\n{CAPTION.format(**vars(options))}")
 
 
 if __name__ == "__main__":
-    common.run(main)
+    try:
+        main()
+    except PolyrewardError as error:
+        sys.exit(f"{Path(__file__).name}: {error}")

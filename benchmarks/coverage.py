@@ -1,9 +1,10 @@
 """How often nominal 95% intervals hold the truth, on simulated data of our sizes whose truth is known."""
 
+import argparse
+import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import common
 import numpy as np
 import pandas as pd
 from scipy.stats import beta, norm
@@ -19,8 +20,10 @@ from polyreward.analysis.bootstrap import (
 from polyreward.analysis.comparison import Benchmark, Comparison, mean_of
 from polyreward.analysis.tables import transfer_gaps
 from polyreward.analysis.verdicts import from_draws
+from polyreward.artifacts.sums import write_sums
 from polyreward.carb.leaderboard import rank_intervals
 from polyreward.core.naming import ModelName
+from polyreward.ops.hardware import hardware
 from polyreward.think_as_locals.learning import learning_table
 
 CONFIDENCE = 0.95
@@ -48,14 +51,36 @@ must hold every rank."""
 Found = Iterator[tuple[str, str, float, float, float]]  # what, n, low and high end, truth
 
 
-def chances(generator: np.random.Generator, means: np.ndarray, icc: float) -> np.ndarray:
-    """Draw each cluster's chance of being right for each scorer (clusters, scorers), around such means.
+def chances(
+    generator: np.random.Generator, means: np.ndarray, icc: float, clusters: np.ndarray | None = None
+) -> np.ndarray:
+    """Draw chances of being right around such means (rows, scorers).
 
-    What is hard for one scorer is hard for others. icc: correlation of answers within a cluster.
+    What is hard for one scorer is hard for others.
+
+    Args:
+        icc: correlation of answers within a cluster.
+        clusters: of each row, which is equally hard for all its rows; None where each row is one.
     """
-    normal = (generator.normal(size=(len(means), 1)) + generator.normal(size=means.shape)) / np.sqrt(2)
+    clusters = np.arange(len(means)) if clusters is None else clusters
+    size = clusters.max() + 1
+    normal = generator.normal(size=(size, 1)) + generator.normal(size=(size, means.shape[1]))
     spread = 1 / icc - 1
-    return beta.ppf(norm.cdf(normal), means * spread, (1 - means) * spread)
+    return beta.ppf(norm.cdf(normal[clusters] / np.sqrt(2)), means * spread, (1 - means) * spread)
+
+
+def scores_of(rows: pd.DataFrame, keys: Sequence[tuple[str, str]], right: np.ndarray) -> pd.DataFrame:
+    """Return scores; right: of each row and (scorer, language) in keys, whether chosen wins."""
+    rows = rows.assign(score_rejected=0.5)
+    return pd.concat(
+        rows.assign(scorer=scorer, language=language, score_chosen=column)
+        for (scorer, language), column in zip(keys, right.T.astype(float), strict=True)
+    )
+
+
+def ends(found: dict, column: str, truth: float) -> tuple[float, float, float]:
+    """Return the low and high end of a contrast's column, and the truth as a percentage."""
+    return found[f"{column}_low"], found[f"{column}_high"], 100 * truth
 
 
 def divided(size: int) -> dict[str, list[int]]:
@@ -70,13 +95,13 @@ class Templates:
         self.names = {name: [f"{name}-{n}" for n in range(len(counts))] for name, counts in sizes.items()}
         counts = dict(zip(sum(self.names.values(), []), sum(sizes.values(), []), strict=True))
         self.n = sum(counts.values())
-        self.rows = [
+        rows = [
             {"id": f"{subset}-{n}-{pair}", "template": f"{subset}-{n}", "subset": subset}
             for subset, count in counts.items()
             for n in range(count)
             for pair in range(1 + n % pairs)
         ]
-        frame = pd.DataFrame(self.rows)
+        self.rows = frame = pd.DataFrame(rows).assign(benchmark="simulated")
         self.means = {name: np.array([0.6, 0.55]) + 0.25 * np.sin(n) for n, name in enumerate(counts)}
         self.template = pd.factorize(frame["template"])[0]
         subsets = frame.drop_duplicates("template")["subset"]
@@ -93,12 +118,8 @@ class Templates:
     def scores(self, generator: np.random.Generator, means: np.ndarray, keys: Sequence) -> pd.DataFrame:
         """Draw answers and return scores. means: of each template and (scorer, language) in keys."""
         uniform = generator.random((len(self.rows), len(keys)))
-        right = (uniform < chances(generator, means, TEMPLATE_ICC)[self.template]).astype(float)
-        frame = pd.DataFrame(self.rows).assign(benchmark=self.benchmark.name, score_rejected=0.5)
-        return pd.concat(
-            frame.assign(scorer=scorer, language=language, score_chosen=column)
-            for (scorer, language), column in zip(keys, right.T, strict=True)
-        )
+        right = uniform < chances(generator, means, TEMPLATE_ICC)[self.template]
+        return scores_of(self.rows, keys, right)
 
     def comparison(self, generator: np.random.Generator, interval: Interval, seeds: int = 1) -> Comparison:
         """Draw the answers of scorers a and b, or of a1, a2, ... whose means vary by SEED_SPREAD."""
@@ -120,40 +141,20 @@ def of_kinds(generator: np.random.Generator, interval: Interval, size: int = 32)
         for n in range(size)
         for kind in generator.choice(KINDS[section], 2, replace=False)
     ]
-    frame, falls = (
-        pd.DataFrame(rows),
-        {("a", "en"): 0.0, ("a", "ko"): FALL, ("b", "en"): 0.0, ("b", "ko"): FALL_OF_OTHER},
-    )
+    frame = pd.DataFrame(rows).assign(benchmark="kinds")
+    falls = {("a_en", "en"): 0.0, ("a_en", "ko"): FALL, ("b_en", "en"): 0.0, ("b_en", "ko"): FALL_OF_OTHER}
     means = frame["kind"].map(KIND_MEANS).to_numpy()[:, None] - np.array(list(falls.values()))
-    place = pd.factorize(frame["template"])[0]
     # A template is as hard for all its pairs, of whatever kind, as chance has it, and harder for some models
-    shared = generator.normal(size=(len(SECTIONS) * size, 1)) + generator.normal(
-        size=(len(SECTIONS) * size, len(falls))
-    )
-    spread = 1 / TEMPLATE_ICC - 1
-    chance = beta.ppf(norm.cdf(shared[place] / np.sqrt(2)), means * spread, (1 - means) * spread)
-    right = (generator.random(chance.shape) < chance).astype(float)
-    scores = pd.concat(
-        frame.assign(
-            benchmark="kinds", scorer=f"{name}_en", language=language, score_rejected=0.5, score_chosen=column
-        )
-        for (name, language), column in zip(falls, right.T, strict=True)
-    )
+    chance = chances(generator, means, TEMPLATE_ICC, pd.factorize(frame["template"])[0])
+    scores = scores_of(frame, list(falls), generator.random(chance.shape) < chance)
     benchmark = Benchmark("kinds", {section: [section] for section in SECTIONS}, {})
     of_section = {name: np.mean([KIND_MEANS[kind] for kind in kinds]) for name, kinds in KINDS.items()}
-    truth, n = 100 * np.mean(list(of_section.values())), f"{len(SECTIONS) * size} templates, 2 kinds"
+    n, n_of_section = f"{len(SECTIONS) * size} templates, 2 kinds", f"{size} templates, 2 kinds"
     in_english = Comparison(scores[scores["language"] == "en"], benchmark, interval)
-    one = in_english.contrast({"a_en": 1.0})
-    yield "two kinds, average", n, one["avg_low"], one["avg_high"], truth
-    yield (
-        "two kinds, section",
-        f"{size} templates, 2 kinds",
-        one["chat_low"],
-        one["chat_high"],
-        100 * of_section["chat"],
-    )
-    two = in_english.contrast({"a_en": 1.0, "b_en": -1.0})
-    yield "two kinds, difference", n, two["avg_low"], two["avg_high"], 0.0
+    one, two = in_english.contrast({"a_en": 1.0}), in_english.contrast({"a_en": 1.0, "b_en": -1.0})
+    yield "two kinds, average", n, *ends(one, "avg", np.mean(list(of_section.values())))
+    yield "two kinds, section", n_of_section, *ends(one, "chat", of_section["chat"])
+    yield "two kinds, difference", n, *ends(two, "avg", 0.0)
     by_kind = scores.assign(subset=scores["kind"])[scores["language"] == "en"]
     found = Comparison(by_kind, Benchmark("kinds", {"": list(KIND_MEANS)}, {}), interval).by_subset("a_en")
     for row in found[found["subset"].isin(["drift", "written"])].to_dict("records"):
@@ -176,12 +177,11 @@ def of_templates(data: Templates, name: str, generator: np.random.Generator, int
     compared, n = data.comparison(generator, interval), f"{data.n} templates"
     one, two = compared.contrast({"a": 1.0}), compared.contrast({"a": 1.0, "b": -1.0})
     chat, inside = data.sections["chat"], f"{data.inside} templates"
-    yield f"{name}, average", n, one["avg_low"], one["avg_high"], 100 * data.truth[0]
-    yield f"{name}, difference", n, two["avg_low"], two["avg_high"], -100 * np.diff(data.truth)[0]
-    yield f"{name}, section", inside, one["chat_low"], one["chat_high"], 100 * chat[0]
+    yield f"{name}, average", n, *ends(one, "avg", data.truth[0])
+    yield f"{name}, difference", n, *ends(two, "avg", data.truth[0] - data.truth[1])
+    yield f"{name}, section", inside, *ends(one, "chat", chat[0])
     if data is LOCALS:
-        what = f"{name}, section, difference"
-        yield what, inside, two["chat_low"], two["chat_high"], 100 * (chat[0] - chat[1])
+        yield f"{name}, section, difference", inside, *ends(two, "chat", chat[0] - chat[1])
     if data is SMALL:
         (row,) = compared.by_subset("a").query("subset == 'chat-2'").to_dict("records")
         n, truth = f"{row['n_templates']} templates", 100 * data.means["chat-2"][0]
@@ -195,18 +195,15 @@ def of_trainings(generator: np.random.Generator, interval: Interval) -> Found:
     one = compared.contrast(mean_of(first), [first])
     two = compared.contrast(mean_of(first) | dict.fromkeys(second, -1 / SEEDS), [first, second])
     n = f"{SMALL.n} templates, {SEEDS} seeds"
-    yield "trainings, average", n, one["avg_low"], one["avg_high"], 100 * SMALL.truth[0]
-    yield "trainings, section", n, one["chat_low"], one["chat_high"], 100 * SMALL.sections["chat"][0]
-    yield "trainings, difference", n, two["avg_low"], two["avg_high"], -100 * np.diff(SMALL.truth)[0]
+    yield "trainings, average", n, *ends(one, "avg", SMALL.truth[0])
+    yield "trainings, section", n, *ends(one, "chat", SMALL.sections["chat"][0])
+    yield "trainings, difference", n, *ends(two, "avg", SMALL.truth[0] - SMALL.truth[1])
 
 
 def of_claims(generator: np.random.Generator, interval: Interval) -> Found:
     """Yield the interval of a claim: one model's mean lead over each language's own, over several seeds."""
     seeds = range(1, SEEDS + 1)
-    names = {
-        language: [str(ModelName("base", language, seed)) for seed in seeds]
-        for language in ("en", *LANGUAGES)
-    }
+    names = {one: [str(ModelName("base", one, seed)) for seed in seeds] for one in ("en", *LANGUAGES)}
     moved = {name: generator.normal(scale=SEED_SPREAD) for trained in names.values() for name in trained}
     keys = [(name, language) for language in LANGUAGES for name in names["en"] + names[language]]
     means = [SMALL.of_template[:, int(name not in names["en"])] + moved[name] for name, _ in keys]
@@ -218,7 +215,7 @@ def of_claims(generator: np.random.Generator, interval: Interval) -> Found:
     means_of, each = split_cases(np.mean(leads, axis=0)[:, None], accuracies.n_seeds)
     (low,), (high,) = from_draws(means_of, accuracies.freedom, each).ends(interval.confidence)
     n = f"{SMALL.n} templates, {SEEDS} seeds"
-    yield "claim, mean lead in four languages", n, low, high, -100 * np.diff(SMALL.truth)[0]
+    yield "claim, mean lead in four languages", n, low, high, 100 * (SMALL.truth[0] - SMALL.truth[1])
 
 
 def of_shares(what: str, n: str, values: np.ndarray, means: Sequence[float], interval: Interval) -> Found:
@@ -310,9 +307,21 @@ def coverage_table(repetitions: int, samples: int) -> pd.DataFrame:
     return table.groupby(["what", "n"], sort=False)[["coverage", "width"]].mean().reset_index()
 
 
+def write_data(folder: Path, table: pd.DataFrame, facts: dict) -> None:
+    """Write the table that docs show, with these facts, the machine and the commit in run.csv."""
+    folder.mkdir(parents=True, exist_ok=True)
+    git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--abbrev=8"]
+    commit = subprocess.run(git, text=True, capture_output=True, check=True).stdout.strip()
+    table.to_csv(folder / "coverage.csv", index=False, float_format="%.2f")
+    pd.DataFrame([{**facts, "machine": hardware(), "commit": commit}]).to_csv(folder / "run.csv", index=False)
+    write_sums(folder, ["coverage.csv", "run.csv"], folder / "SHA256SUMS")
+
+
 def main() -> None:
     """Print one table."""
-    parser = common.parser(__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
     parser.add_argument("--repetitions", type=int, default=1000, help="simulated samples of each size")
     parser.add_argument("--samples", type=int, default=1000, help="resamples of each")
     parser.add_argument("--out", type=Path, help="folder for the tables that docs show: docs/data/coverage")
@@ -320,14 +329,13 @@ def main() -> None:
     table = coverage_table(options.repetitions, options.samples)
     if options.out:
         as_shown = table[["what", "n", "width"]].assign(coverage_pct=100 * table["coverage"])
-        facts = {"samples": options.repetitions, "resamples": options.samples}
-        common.write_data(options.out, "coverage.csv", as_shown, facts)
+        write_data(options.out, as_shown, {"samples": options.repetitions, "resamples": options.samples})
     shown = table[["what", "n"]].assign(coverage=table["coverage"].map("{:.1%}".format))
     shown["mean width"] = table["width"].map("{:.1f}".format)
     reach = norm.isf((1 - 0.95) / 2) * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / options.repetitions)
-    caption = CAPTION.format(**vars(options), low=CONFIDENCE - reach, high=CONFIDENCE + reach)
-    common.print_table(caption, shown.to_dict("records"))
+    print(shown.to_markdown(index=False, disable_numparse=True))
+    print(f"\n{CAPTION.format(**vars(options), low=CONFIDENCE - reach, high=CONFIDENCE + reach)}")
 
 
 if __name__ == "__main__":
-    common.run(main)
+    main()

@@ -13,9 +13,8 @@ CAUTIOUS = [
 
 
 @pytest.fixture
-def coverage_table(monkeypatch):
+def coverage_table():
     """The function of benchmarks/coverage.py."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     return runpy.run_path(str(ROOT / "benchmarks/coverage.py"))["coverage_table"]
 
 
