@@ -81,10 +81,13 @@ def test_a_model_is_fetched_at_its_commit_without_a_second_copy_of_its_weights(a
     assert not [path for _, path, _ in hub.asked if "/revision/" in path]  # a commit is asked of nobody
 
 
-def test_pickles_are_not_fetched_and_what_to_do_is_said(ask, hub):
+def test_a_model_without_safetensors_or_a_configuration_is_refused_and_pickles_are_not_fetched(ask, hub):
     hub.repositories[("models", REPOSITORY)] = {"config.json": b"{}", "pytorch_model.bin": b"weights"}
     assert "has no weights as safetensors" in refused(ask, FETCH, REPOSITORY, COMMIT)
     assert not [path for _, path, _ in hub.asked if path.endswith(".bin")]
+    hub.repositories[("models", "someone/other")] = {"model.safetensors": b"x"}
+    text = refused(ask, FETCH, "someone/other", COMMIT)
+    assert "holds no config.json; name a repository of transformers' layout" in text
 
 
 def test_what_the_cache_holds_is_asked_of_nobody(ask, hub):
@@ -167,13 +170,6 @@ def test_a_hub_that_cannot_be_reached_is_told(ask, hub):
     text = refused(ask, RESOLVE, REPOSITORY, "model", "main")
     assert f"the connection to {hub.url} failed" in text
     assert "files that came whole are kept" in text
-
-
-def test_a_repository_of_another_kind_of_model_is_told(ask, hub):
-    hub.repositories[("models", REPOSITORY)] = {"model.safetensors": b"x"}
-    assert "holds no config.json; name a repository of transformers' layout" in refused(
-        ask, FETCH, REPOSITORY, COMMIT
-    )
 
 
 def test_what_is_not_to_be_had_is_another_error_than_a_connection_that_fails(ask, hub):

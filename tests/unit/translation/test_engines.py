@@ -31,15 +31,8 @@ def test_translated_runs_the_engine_that_is_asked_for(tiny_gemma, tmp_path):
     )
 
 
-SETTINGS = LmEngine(
-    kind="lm",
-    model="tiny-gemma",
-    prompt="{source}: {text}\n{target}:",
-    batch_size=2,
-    max_new_tokens=8,
-    chat=False,
-    unit="line",
-)
+SIZES = {"batch_size": 2, "max_new_tokens": 8}
+SETTINGS = LmEngine(kind="lm", model="tiny-gemma", prompt="{source}: {text}\n{target}:", **SIZES)
 LINES = ["Good morning!", "How do I cook rice for 4 people?", "Yes.", "A {placeholder} and 7 dogs", "Yes."]
 
 

@@ -10,9 +10,15 @@ from polyreward.translation.engines import UNITS, Reply, lm_rows, source_rows, t
 from polyreward.translation.invariants import broken_invariants, code_blocks, numbers
 
 
-def each_line(translate):
-    """Make an engine of a function of one line."""
-    return lambda lines, source, target: [Reply(translate(line)) for line in lines]
+def each_line(translate, asked=None):
+    """Make an engine of a function of one line, which notes what it is asked."""
+
+    def engine(lines, source, target):
+        if asked is not None:
+            asked.append(list(lines))
+        return [Reply(translate(line)) for line in lines]
+
+    return engine
 
 
 ADVERSARIES = {
@@ -58,14 +64,17 @@ def test_an_engine_that_repeats_changes_nothing(text, unit):
 
 
 def test_only_distinct_lines_of_prose_are_sent():
-    sent = []
+    asked = []
+    texts = ["Hello\n```\ncode\n```\n  Hello \n42\n", "Bye\nHello"]
+    assert translated_texts(texts, "it", each_line(str, asked)) == texts
+    assert asked == [["Hello", "Bye"]]
 
+
+def test_an_engine_is_told_both_languages():
     def engine(lines, source, target):
-        sent.append((list(lines), source, target))
-        return [Reply(line) for line in lines]
+        return [Reply(f"{line} {source} {target}") for line in lines]
 
-    translated_texts(["Hello\n```\ncode\n```\n  Hello \n42\n", "Bye\nHello"], "it", engine)
-    assert sent == [(["Hello", "Bye"], "en", "it")]
+    assert translated_texts(["Hello"], "it", engine) == ["Hello en it"]
 
 
 STORY = "One day. Two nights!\n\n```\nOne day.\n```\nThree."
@@ -81,14 +90,8 @@ STORY = "One day. Two nights!\n\n```\nOne day.\n```\nThree."
 )
 def test_texts_are_sent_whole_by_line_or_by_sentence(unit, sent):
     asked = []
-
-    def engine(pieces, source, target):
-        asked.append(list(pieces))
-        return [Reply(piece.upper()) for piece in pieces]
-
-    assert translated_texts([STORY], "es", engine, unit) == [
-        "ONE DAY. TWO NIGHTS!\n\n```\nOne day.\n```\nTHREE."
-    ]
+    done = translated_texts([STORY], "es", each_line(str.upper, asked), unit)
+    assert done == ["ONE DAY. TWO NIGHTS!\n\n```\nOne day.\n```\nTHREE."]
     assert asked == [sent]
 
 
@@ -163,19 +166,11 @@ def test_a_number_may_change_its_separators_and_place_and_be_added():
 
 
 def test_lm_rows_translate_every_message_of_a_conversation_and_keep_its_roles():
-    turns = [
-        {"role": "user", "content": "one"},
-        {"role": "assistant", "content": "two"},
-        {"role": "user", "content": "three"},
-    ]
-    (row,) = lm_rows(
-        [{"id": "a", "prompt": turns, "chosen": "b", "rejected": "c"}], "es", each_line(str.upper)
-    )
-    assert [(turn["role"], turn["content"]) for turn in row["prompt"]] == [
-        ("user", "ONE"),
-        ("assistant", "TWO"),
-        ("user", "THREE"),
-    ]
+    said = {"one": "user", "two": "assistant", "three": "user"}
+    turns = [{"role": role, "content": text} for text, role in said.items()]
+    rows = [{"id": "a", "prompt": turns, "chosen": "b", "rejected": "c"}]
+    (row,) = lm_rows(rows, "es", each_line(str.upper))
+    assert row["prompt"] == [{**turn, "content": turn["content"].upper()} for turn in turns]
     assert (row["chosen"], row["rejected"]) == ("B", "C")
 
 
