@@ -2,7 +2,6 @@
 
 import ast
 import os
-import random
 import subprocess
 from pathlib import Path
 
@@ -22,12 +21,6 @@ SCORES = pd.DataFrame(
 PACKAGE = Path(polyreward.__file__).parent
 
 
-def flipped(content: bytes, bit: int) -> bytes:
-    changed = bytearray(content)
-    changed[bit // 8] ^= 1 << bit % 8
-    return bytes(changed)
-
-
 def write_states(path):
     states = {"states": np.arange(12, dtype="float32").reshape(3, 4), "layers": np.array(2)}
     with sealed_file(path) as temporary:
@@ -38,14 +31,16 @@ def write_states(path):
     "write", [lambda path: write_sealed(SCORES, path), write_states], ids=["parquet", "safetensors"]
 )
 def test_every_flipped_bit_is_found(tmp_path, write):
-    write(tmp_path / "file")
-    whole = (tmp_path / "file").read_bytes()
-    bits = range(len(whole) * 8)
-    intact(tmp_path / "file")
-    for bit in bits if len(bits) < 8000 else random.Random(0).sample(bits, 4000):
-        (tmp_path / "file").write_bytes(flipped(whole, bit))
-        with pytest.raises(PolyrewardError, match="changed since it was made"):
-            intact(tmp_path / "file")
+    path = tmp_path / "file"
+    write(path)
+    with open(path, "r+b") as stream:
+        for place, byte in enumerate(path.read_bytes()):
+            for bit in range(8):
+                os.pwrite(stream.fileno(), bytes([byte ^ 1 << bit]), place)
+                with pytest.raises(PolyrewardError, match="changed since it was made"):
+                    intact(path)
+            os.pwrite(stream.fileno(), bytes([byte]), place)
+    assert intact(path) == path
 
 
 @pytest.mark.parametrize("spoil", [
@@ -112,7 +107,7 @@ def test_a_folder_as_it_was_made_is_given_back_and_what_snakemake_leaves_in_it_d
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("part/weights", flipped(bytes(range(64)), 77), "part/weights: its content is another"),
+        ("part/weights", bytes([1, *range(1, 64)]), "part/weights: its content is another"),
         ("part/weights", bytes(range(63)), "part/weights: its content is another"),
         ("part/weights", None, "part/weights: missing"),
         ("adapter_config.json", b"{}", "adapter_config.json: was not there"),
