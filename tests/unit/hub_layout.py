@@ -22,20 +22,32 @@ def cache(tmp_path, monkeypatch):
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
 
 
-def write_dataset(folder: Path, files: dict[str, list[dict]], configs: dict[str, dict[str, str]]) -> None:
-    """Write {path: records} as JSON, JSON Lines or gzip by the name's end, and {config: {split: path}} as a card."""
-    for name, records in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+def as_repository(files: dict[str, list[dict]], configs: dict[str, dict[str, str]]) -> dict[str, bytes]:
+    """Return {path: records} as JSON, JSON Lines or gzip by the path's end, and {config: {split: path}} as a card."""
+    found = {}
+    for path, records in files.items():
         lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-        text = json.dumps(records, indent=4) if path.suffix == ".json" else lines
-        path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+        text = (json.dumps(records, indent=4) if path.endswith(".json") else lines).encode()
+        found[path] = gzip.compress(text) if path.endswith(".gz") else text
     card = [
         {"config_name": name, "data_files": [{"split": split, "path": path} for split, path in of.items()]}
         for name, of in configs.items()
     ]
     text = yaml.safe_dump({"configs": card} if card else {"license": "mit"})
-    (folder / "README.md").write_text(f"---\n{text}---\n")
+    return {**found, "README.md": f"---\n{text}---\n".encode()}
+
+
+def write_files(folder: Path, files: dict[str, bytes]) -> Path:
+    """Write {path: content} and return the folder."""
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    return folder
+
+
+def write_dataset(folder: Path, files: dict[str, list[dict]], configs: dict[str, dict[str, str]]) -> None:
+    """Write what as_repository returns."""
+    write_files(folder, as_repository(files, configs))
 
 
 def entry_at(folder: Path, name: str, *languages: str) -> dict:

@@ -4,10 +4,9 @@ and columns.
 Weights are random and texts are ours. Quirks are those of miniatures.py, or of the lines below that say
 so."""
 
-import gzip
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import cycle, islice
 from pathlib import Path
@@ -15,38 +14,19 @@ from threading import Lock
 
 import miniatures
 import torch
+import transformers as hf
 import yaml
+from hub_layout import as_repository
 from safetensors.torch import load_file
 from tiny_models import ROOT, TEMPLATE_SCHEMA
 from tokenizers import Tokenizer
 from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import Metaspace
 from tokenizers.trainers import BpeTrainer
-from transformers import (
-    Gemma3Config,
-    Gemma3ForCausalLM,
-    Gemma3ForConditionalGeneration,
-    Gemma3TextConfig,
-    LlamaForCausalLM,
-    LlamaForSequenceClassification,
-    M2M100Config,
-    M2M100ForConditionalGeneration,
-    MistralConfig,
-    MistralForCausalLM,
-    NllbTokenizer,
-    OlmoConfig,
-    OlmoForCausalLM,
-    Qwen2Config,
-    Qwen2ForCausalLM,
-    Qwen2ForSequenceClassification,
-    Qwen3Config,
-    Qwen3ForSequenceClassification,
-)
 
 from polyreward.sources.chat_templates import chat_template
 from polyreward.sources.templates import data_files, expanded, read_templates
 
-QWEN = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 CODES = ["eng_Latn", "spa_Latn", "ita_Latn", "kor_Hang", "zho_Hans"]
 ROWS_OF_A_SUBSET = 8
 
@@ -64,9 +44,23 @@ BENCHMARKS = load("workflow/catalog/benchmarks.yaml")
 # --- models
 
 
-def saved(folder: Path, make: Callable, tokens) -> None:
-    """Write a model with seeded weights and its tokenizer."""
-    miniatures.seeded(make).save_pretrained(folder)
+SIZES = {
+    key: size for key, size in miniatures.SIZES.items() if key != "head_dim"
+}  # where heads fill the width
+GEMMA3 = {"sliding_window": 32, "layer_types": ["sliding_attention", "full_attention"]}
+PICTURES = ["<image_soft_token>", "<start_of_image>", "<end_of_image>"]
+
+
+def small(tokens, sizes=miniatures.SIZES) -> dict:
+    """Return the settings of a small model with a tokenizer's special tokens."""
+    ends = {f"{name}_token_id": getattr(tokens, f"{name}_token_id") for name in ("bos", "eos", "pad")}
+    return {"vocab_size": len(tokens), **sizes, **ends}
+
+
+def save(folder: Path, kind: type, tokens, **settings) -> None:
+    """Write a model of a class with seeded weights and its tokenizer."""
+    config = kind.config_class(**settings)
+    miniatures.seeded(lambda: kind(config)).save_pretrained(folder)
     tokens.save_pretrained(folder)
 
 
@@ -75,30 +69,22 @@ def llama(folder: Path, template: str | None = "llama3_2", labels: bool = False)
     one."""
     tokens = miniatures.llama3_tokenizer(None, template or "llama3")
     tokens.chat_template = tokens.chat_template if template else None
-    config = miniatures.llama_config(tokens, **({"num_labels": 1} if labels else {}))
-    saved(folder, lambda: (LlamaForSequenceClassification if labels else LlamaForCausalLM)(config), tokens)
+    if labels:
+        save(folder, hf.LlamaForSequenceClassification, tokens, **small(tokens), num_labels=1)
+    else:
+        save(folder, hf.LlamaForCausalLM, tokens, **small(tokens))
 
 
 def mistral(folder: Path) -> None:
     """Mistral: a Llama with a class of its own, without a pad token."""
     tokens = miniatures.llama3_tokenizer(None, "llama3")
-    config = MistralConfig(vocab_size=len(tokens), **miniatures.SIZES, **_ends(tokens))
-    saved(folder, lambda: MistralForCausalLM(config), tokens)
-
-
-def _ends(tokens) -> dict:
-    return {
-        "bos_token_id": tokens.bos_token_id,
-        "eos_token_id": tokens.eos_token_id,
-        "pad_token_id": tokens.pad_token_id,
-    }
+    save(folder, hf.MistralForCausalLM, tokens, **small(tokens))
 
 
 def qwen_tokenizer(template: str):
     """Qwen's: no begin token before a text, and a pad token that is not its end token."""
-    tokens = miniatures.tokenizer(
-        ["<|endoftext|>", *QWEN], chat_template(template), "<|endoftext|>", "<|im_end|>"
-    )
+    special = ["<|endoftext|>", "<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    tokens = miniatures.tokenizer(special, chat_template(template), "<|endoftext|>", "<|im_end|>")
     tokens.bos_token = None
     tokens.backend_tokenizer.post_processor = None
     return tokens
@@ -107,69 +93,51 @@ def qwen_tokenizer(template: str):
 def qwen2(folder: Path) -> None:
     """Qwen2.5: tied embeddings and biases in attention."""
     tokens = qwen_tokenizer("qwen2_5")
-    sizes = {key: value for key, value in miniatures.SIZES.items() if key != "head_dim"}
-    config = Qwen2Config(vocab_size=len(tokens), tie_word_embeddings=True, **sizes, **_ends(tokens))
-    saved(folder, lambda: Qwen2ForCausalLM(config), tokens)
+    save(folder, hf.Qwen2ForCausalLM, tokens, **small(tokens, SIZES), tie_word_embeddings=True)
 
 
 def qwen2_reward(folder: Path) -> None:
     """The transfer paper's own on Qwen2.5: transformers' class with one output, and a [PAD] token of its own."""
     tokens = qwen_tokenizer("qwen2_5")
     tokens.add_special_tokens({"pad_token": "[PAD]"})
-    sizes = {key: value for key, value in miniatures.SIZES.items() if key != "head_dim"}
-    config = Qwen2Config(vocab_size=len(tokens), num_labels=1, **sizes, **_ends(tokens))
-    saved(folder, lambda: Qwen2ForSequenceClassification(config), tokens)
+    save(folder, hf.Qwen2ForSequenceClassification, tokens, **small(tokens, SIZES), num_labels=1)
 
 
 def qwen3_reward(folder: Path) -> None:
     """Skywork-Reward-V2 on Qwen3: transformers' own class with one output."""
     tokens = qwen_tokenizer("qwen3")
-    config = Qwen3Config(vocab_size=len(tokens), num_labels=1, **miniatures.SIZES, **_ends(tokens))
-    saved(folder, lambda: Qwen3ForSequenceClassification(config), tokens)
+    save(folder, hf.Qwen3ForSequenceClassification, tokens, **small(tokens), num_labels=1)
 
 
 def gemma3(folder: Path) -> None:
     """Gemma 3 1B: its text model only, of local and global layers."""
     tokens = miniatures.tokenizer(miniatures.GEMMA, chat_template("gemma3"), "<pad>", "<eos>")
-    config = Gemma3TextConfig(
-        vocab_size=len(tokens),
-        **miniatures.SIZES,
-        sliding_window=32,
-        layer_types=["sliding_attention", "full_attention"],
-        **_ends(tokens),
-    )
-    saved(folder, lambda: Gemma3ForCausalLM(config), tokens)
+    save(folder, hf.Gemma3ForCausalLM, tokens, **small(tokens), **GEMMA3)
 
 
 def gemma3_with_pictures(folder: Path) -> None:
     """Gemma 3 4B and 27B: the same text model next to a tower for pictures, and sizes one level below."""
-    tokens = miniatures.tokenizer(
-        [*miniatures.GEMMA, "<image_soft_token>", "<start_of_image>", "<end_of_image>"],
-        chat_template("gemma3"), "<pad>", "<eos>",
-    )  # fmt: skip
-    text = {"sliding_window": 32, "layer_types": ["sliding_attention", "full_attention"], **_ends(tokens)}
+    special = [*miniatures.GEMMA, *PICTURES]
+    tokens = miniatures.tokenizer(special, chat_template("gemma3"), "<pad>", "<eos>")
     tower = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 1, "num_attention_heads": 2}
-    places = tokens.convert_tokens_to_ids(["<image_soft_token>", "<start_of_image>", "<end_of_image>"])
     names = ("image_token_index", "boi_token_index", "eoi_token_index")
-    config = Gemma3Config(
-        text_config={"vocab_size": len(tokens), **miniatures.SIZES, **text},
+    save(
+        folder,
+        hf.Gemma3ForConditionalGeneration,
+        tokens,
+        text_config={**small(tokens), **GEMMA3},
         vision_config={**tower, "image_size": 28, "patch_size": 14},
         mm_tokens_per_image=4,
-        **dict(zip(names, places, strict=True)),
+        **dict(zip(names, tokens.convert_tokens_to_ids(PICTURES), strict=True)),
     )
-    saved(folder, lambda: Gemma3ForConditionalGeneration(config), tokens)
 
 
 def olmo(folder: Path) -> None:
     """OLMo 1B: no begin token, no chat template."""
-    tokens = miniatures.tokenizer(
-        ["<|endoftext|>", "<|endoftext|>", "<|padding|>"], "", "<|padding|>", "<|endoftext|>"
-    )
+    special = ["<|endoftext|>", "<|endoftext|>", "<|padding|>"]
+    tokens = miniatures.tokenizer(special, "", "<|padding|>", "<|endoftext|>")
     tokens.chat_template = None
-    sizes = {key: value for key, value in miniatures.SIZES.items() if key != "head_dim"}
-    saved(
-        folder, lambda: OlmoForCausalLM(OlmoConfig(vocab_size=len(tokens), **sizes, **_ends(tokens))), tokens
-    )
+    save(folder, hf.OlmoForCausalLM, tokens, **small(tokens, SIZES))
 
 
 def nllb(folder: Path) -> None:
@@ -177,22 +145,18 @@ def nllb(folder: Path) -> None:
     trained = Tokenizer(BPE(unk_token="<unk>"))
     trained.pre_tokenizer = Metaspace(replacement="\u2581", prepend_scheme="always", split=True)
     texts = [text for row in own_pairs()[:40] for text in (row["chosen"], row["rejected"])]
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
     trained.train_from_iterator(
-        texts,
-        BpeTrainer(vocab_size=400, special_tokens=["<s>", "<pad>", "</s>", "<unk>"], show_progress=False),
+        texts, BpeTrainer(vocab_size=400, special_tokens=special, show_progress=False)
     )
     model = json.loads(trained.to_str())["model"]
-    merges = [
-        tuple(merge) if isinstance(merge, list) else tuple(merge.split(" ")) for merge in model["merges"]
-    ]
-    tokens = NllbTokenizer(vocab=model["vocab"], merges=merges, extra_special_tokens=CODES)
+    merges = [tuple(merge) for merge in model["merges"]]
+    tokens = hf.NllbTokenizer(vocab=model["vocab"], merges=merges, extra_special_tokens=CODES)
     sizes = {f"{part}_{what}": size for part in ("encoder", "decoder")
              for what, size in (("layers", 2), ("attention_heads", 2), ("ffn_dim", 48))}  # fmt: skip
-    config = M2M100Config(
-        vocab_size=len(tokens), d_model=32, max_position_embeddings=256, decoder_start_token_id=2, bos_token_id=0, pad_token_id=1,
-        eos_token_id=2, **sizes,
-    )  # fmt: skip
-    saved(folder, lambda: M2M100ForConditionalGeneration(config), tokens)
+    ends = {"decoder_start_token_id": 2, "bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2}
+    width = {"vocab_size": len(tokens), "d_model": 32, "max_position_embeddings": 256}
+    save(folder, hf.M2M100ForConditionalGeneration, tokens, **width, **ends, **sizes)
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
 
@@ -256,35 +220,16 @@ def own_pairs() -> list[dict]:
 
 
 def dataset_files(name: str, entry: Mapping) -> dict[str, bytes]:
-    """Return a dataset's files: a README.md that names its configs and splits, and JSON Lines of each."""
-    parts: dict[tuple[str, str], list[dict]] = {}
-    files = {}
-    for language, part in {"en": {}, **entry.get("languages", {})}.items():
-        if entry.get("languages") and language not in entry["languages"]:
-            continue
-        config, split, patterns = ({**entry, **part}[key] for key in ("config", "split", "files"))
-        rows = list(_rows(name, entry, language))
-        if patterns:
-            files[patterns] = gzip.compress(_lines(rows)) if patterns.endswith(".gz") else _lines(rows)
-        else:
-            parts[config or "default", split] = rows
-    configs: dict[str, list[dict]] = {}
-    for (config, split), rows in parts.items():
-        path = (  # every repository has the same commit, by which `datasets` caches
-            f"data/{name}-{config}-{split}.jsonl"
-        )
-        files[path] = _lines(rows)
-        configs.setdefault(config, []).append({"split": split, "path": path})
-    if configs:
-        card = {
-            "configs": [{"config_name": config, "data_files": found} for config, found in configs.items()]
-        }
-        files["README.md"] = f"---\n{yaml.safe_dump(card)}---\n".encode()
-    return files
-
-
-def _lines(rows: Sequence[dict]) -> bytes:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    """Return a dataset's files: a README.md that names its configs and splits, and the records of each."""
+    files, configs = {}, {}
+    for language, part in (entry.get("languages") or {"en": {}}).items():
+        config, split, path = ({**entry, **part}[key] for key in ("config", "split", "files"))
+        if not path:
+            config = config or "default"
+            path = f"data/{name}-{config}-{split}.jsonl"  # all have one commit, by which `datasets` caches
+            configs.setdefault(config, {})[split] = path
+        files[path] = list(_rows(name, entry, language))
+    return as_repository(files, configs)
 
 
 def _rows(name: str, entry: Mapping, language: str) -> Iterator[dict]:
@@ -339,10 +284,8 @@ def _pairs(name: str, entry: Mapping, language: str) -> Iterator[dict]:
     wanted = ROWS_OF_A_SUBSET * len(places) if len(places) > 1 else len(pairs)
     for number, row in enumerate(islice(cycle(pairs), wanted)):
         again = f" ({number // len(pairs)})" if number >= len(pairs) else ""
-        row = {
-            role: f"{row[role]} ({language})" if language != "en" else row[role]
-            for role in ("prompt", "chosen", "rejected")
-        }
+        other = f" ({language})" if language != "en" else ""
+        row = {role: row[role] + other for role in ("prompt", "chosen", "rejected")}
         record = {"id": number, "subset": places[number % len(places)], "prompt": row["prompt"] + again}
         if "rating" in columns:
             ratings = entry.get("ratings") or {10: 10, 1: 1}
@@ -352,14 +295,13 @@ def _pairs(name: str, entry: Mapping, language: str) -> Iterator[dict]:
         elif "preference" in columns:
             chooses = entry["chooses"]["first" if number % 2 else "second"][0]
             answers = (row["chosen"], row["rejected"])[:: 1 if number % 2 else -1]
-            yield _messages(
-                name, entry, record | {"first": answers[0], "second": answers[1], "preference": chooses}
-            )
+            first, second = answers
+            yield _messages(name, record | {"first": first, "second": second, "preference": chooses})
         else:
-            yield _messages(name, entry, record | {"chosen": row["chosen"], "rejected": row["rejected"]})
+            yield _messages(name, record | {"chosen": row["chosen"], "rejected": row["rejected"]})
 
 
-def _messages(name: str, entry: Mapping, record: dict) -> dict:
+def _messages(name: str, record: dict) -> dict:
     """Return a record with messages where the dataset has them: a prompt, or whole conversations."""
     asked = {"role": "user", "content": record["prompt"]}
     for role in MESSAGES.get(name, ()):

@@ -1,8 +1,8 @@
 """Every repository that the catalogs name has a miniature, and the pipeline reads of each what the catalog
 says it holds."""
 
-import datasets
 import pytest
+from hub_layout import cache, write_files  # noqa: F401 - cache is a fixture
 from published_repositories import BENCHMARKS, DATASETS, MODELS, dataset_files, load, model_files
 from support import script
 
@@ -16,14 +16,6 @@ prepared_benchmark = script("prepare/evaluation_set").prepared_benchmark
 LANGUAGES = {"en", "es", "it", "ko", "zh"}
 
 
-def written(files, folder):
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    return folder
-
-
 def test_every_model_of_the_hub_has_a_miniature():
     models, judges = load("workflow/catalog/models.yaml"), load("workflow/catalog/reward_models.yaml")
     named = {entry["source"]["id"] for entry in models.values() if entry["source"]["kind"] == "hub"}
@@ -32,10 +24,9 @@ def test_every_model_of_the_hub_has_a_miniature():
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_a_dataset_s_miniature_is_read_by_its_entry(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+def test_a_dataset_s_miniature_is_read_by_its_entry(name, tmp_path):
     entry = DATASETS[name]
-    rows = hub_rows({**entry, "id": str(written(dataset_files(name, entry), tmp_path / "data"))}, name)
+    rows = hub_rows({**entry, "id": str(write_files(tmp_path / "data", dataset_files(name, entry)))}, name)
     assert len(rows) > 10
     if entry["holds"] == "pairs":
         assert [problem for row in rows for problem in row_problems(row)] == []
@@ -59,7 +50,7 @@ def test_a_dataset_s_miniature_is_read_by_its_entry(name, tmp_path, monkeypatch)
 )
 def test_a_base_s_miniature_is_made_a_base_of(name, tmp_path, monkeypatch):
     entry = load("workflow/catalog/models.yaml")[name]
-    files = written(model_files(entry["source"]["id"]), tmp_path / "hub")
+    files = write_files(tmp_path / "hub", model_files(entry["source"]["id"]))
     monkeypatch.setattr(hub, "fetched", lambda *asked: files)  # the cache, whatever of it is asked for
     fetch_base_model(entry, 1, [], tmp_path / "base")
     assert list((tmp_path / "base").glob("*.safetensors")) and not list((tmp_path / "base").glob("*.bin"))
