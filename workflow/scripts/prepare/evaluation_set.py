@@ -10,7 +10,7 @@ from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.logs import announce
 from polyreward.core.tables import write_table
 from polyreward.ops.jobs import run
-from polyreward.prepare.kinds import pairs_of_kinds, stock_of
+from polyreward.prepare.kinds import pairs_by
 from polyreward.prepare.pool import (
     COUNT_COLUMNS,
     Share,
@@ -73,20 +73,14 @@ def prepared_benchmark(
     ]
     raise_all(problems, f"evaluation set {where}")
     rows = [with_problem(row) if row["subset"] in code else row for row in rows]
-    requests = [
-        {**row, "category": categories[row["subset"]]}
-        for row in drawn_rows(rows, categories, share, root_seed)
-    ]
-    prepared = kinds(requests)
-    counts = counts_by_source(
-        {"raw": rows, "valid": rows, "distinct": rows, "evaluation": prepared}, "evaluation"
-    )
-    return prepared, counts
+    kept = drawn_rows(rows, categories, share, root_seed)
+    prepared = kinds([{**row, "category": categories[row["subset"]]} for row in kept])
+    steps = {**dict.fromkeys(("raw", "valid", "distinct"), rows), "evaluation": prepared}
+    return prepared, counts_by_source(steps, "evaluation")
 
 
 def main(snakemake):
     path, params = snakemake.input.rows, snakemake.params
-    stock = stock_of(snakemake.input.stock, "evaluation")
     rows, counts = prepared_benchmark(
         read_jsonl(path),
         params.categories,
@@ -95,7 +89,7 @@ def main(snakemake):
         path,
         params.published,
         params.code_subsets,
-        lambda drawn: pairs_of_kinds(drawn, params.kinds, stock, params.kinds_per_request, params.seed),
+        pairs_by(params, snakemake.input.stock, "evaluation"),
     )
     write_jsonl(rows, snakemake.output.rows)
     write_table(counts, snakemake.output.counts, COUNT_COLUMNS)

@@ -3,7 +3,7 @@
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.ops.jobs import run
-from polyreward.prepare.kinds import pairs_of_kinds, stock_of
+from polyreward.prepare.kinds import pairs_by
 from polyreward.prepare.pool import Share, prepared_pool, template_of
 
 
@@ -11,7 +11,6 @@ def main(snakemake):
     files, params = snakemake.input, snakemake.params
     pool, evaluation = read_jsonl(files.pool), read_jsonl(files.evaluation)
     used = {template_of(row) for row in read_jsonl(files.train)}
-    stock = stock_of(files.stock, "training")
     rows, _, _ = prepared_pool(
         [row for row in pool if template_of(row) not in used],
         evaluation,
@@ -21,7 +20,7 @@ def main(snakemake):
         share=Share(**params.share),
         root_seed=params.seed,
         filters=params.filters,
-        kinds=lambda drawn: pairs_of_kinds(drawn, params.kinds, stock, params.kinds_per_request, params.seed),
+        kinds=pairs_by(params, files.stock, "training"),
     )
     if not rows:
         raise PolyrewardError(

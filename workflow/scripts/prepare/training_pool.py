@@ -3,14 +3,13 @@
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.tables import read_table, write_table
 from polyreward.ops.jobs import run
-from polyreward.prepare.kinds import pairs_of_kinds, stock_of
+from polyreward.prepare.kinds import pairs_by
 from polyreward.prepare.pool import COUNT_COLUMNS, Share, prepared_pool
 
 
 def main(snakemake):
     files, params = snakemake.input, snakemake.params
     pool, evaluation = read_jsonl(files.pool), read_jsonl(files.evaluation)
-    stock = stock_of(files.stock, "training")
     train, dev, counts = prepared_pool(
         pool,
         evaluation,
@@ -20,7 +19,7 @@ def main(snakemake):
         Share(**params.share),
         params.seed,
         params.filters,
-        lambda drawn: pairs_of_kinds(drawn, params.kinds, stock, params.kinds_per_request, params.seed),
+        pairs_by(params, files.stock, "training"),
     )
     write_jsonl(train, snakemake.output.train)
     write_jsonl(dev, snakemake.output.dev)

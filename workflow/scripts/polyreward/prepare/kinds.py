@@ -37,7 +37,7 @@ def pairs_of_kinds(
         requests: rows of templates (see `templates.expanded`), of one split, so that no answer leaves it.
         mix: {subset or category: kinds}; a subset's comes first. A row without one, or of no template, keeps
             its own answer.
-        stock: of stock_of.
+        stock: {"vague" or "refusal": English sentences}.
         per_request: pairs of a request; None for all.
 
     Raises:
@@ -69,9 +69,15 @@ def pairs_of_kinds(
     return pairs
 
 
-def stock_of(files: Sequence[str], part: str) -> dict[str, list[str]]:
-    """Return {"vague" or "refusal": English sentences} of stock files; part: training or evaluation."""
-    return {name: parts[part] for file in files for name, parts in read_yaml(file).items()}
+def pairs_by(params, stock: Sequence[str], part: str) -> Callable[[Sequence[dict]], list[dict]]:
+    """Return pairs_of_kinds with a job's params, and the sentences of stock files.
+
+    Args:
+        part: training or evaluation.
+    """
+    sentences = {name: parts[part] for file in stock for name, parts in read_yaml(file).items()}
+    rest = (params.kinds, sentences, params.kinds_per_request, params.seed)
+    return lambda requests: pairs_of_kinds(requests, *rest)
 
 
 def off_topic_pairs(rows: Sequence[dict]) -> list[dict]:

@@ -25,25 +25,18 @@ def read_templates(files: Iterable[str | Path], schema: dict) -> list[dict]:
     for path in sorted(map(str, files)):
         try:
             items = parsed_yaml(Path(path).read_bytes())
-        except (
-            yaml.YAMLError,
-            ValueError,
-        ) as error:  # ValueError for a date that is none, or bytes that are no UTF-8
+        except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that is none, or no UTF-8
             problems.append(f"{path}: {yaml_fault(error)}")
             continue
-        wrong = [
-            _schema_problem(error, items)
-            for error in jsonschema.Draft202012Validator(schema).iter_errors(items)
-        ]
+        errors = jsonschema.Draft202012Validator(schema).iter_errors(items)
+        wrong = [_schema_problem(error, items) for error in errors]
         problems += [f"{path}: {text}" for text in wrong]
         for item in items if not wrong else []:
             if item["id"] in seen:
                 problems.append(f"{path}: `{item['id']}` is also in {seen[item['id']]}; give it another id")
             seen[item["id"]] = path
-            problems += [
-                f"{path}: `{item['id']}`: {text}"
-                for text in (*_history_problems(item), *_slot_problems(item))
-            ]
+            found = (*_history_problems(item), *_slot_problems(item))
+            problems += [f"{path}: `{item['id']}`: {text}" for text in found]
             templates.append(item)
     raise_all(problems, "templates")
     return templates
@@ -117,17 +110,12 @@ def expanded(templates: Iterable[dict], source: str) -> list[dict]:
 
 
 def _rows(item: dict, number: int, fill: dict, source: str) -> Iterator[dict]:
-    slots = resolved_slots(item["slots"], fill)
+    resolved = resolved_slots(item["slots"], fill)
     for suffix, subset, messages in _messages(item):
-        yield {
-            "id": f"{item['id']}-{suffix or number}",
-            "template": item["id"],
-            "source": source,
-            "subset": subset,
-            **filled_fields(messages, dict.fromkeys(messages, slots), "en"),
-            "messages": messages,
-            "slots": dict.fromkeys(messages, slots),
-        }
+        slots = dict.fromkeys(messages, resolved)
+        names = {"id": f"{item['id']}-{suffix or number}", "template": item["id"], "source": source}
+        texts = filled_fields(messages, slots, "en")
+        yield {**names, "subset": subset, **texts, "messages": messages, "slots": slots}
 
 
 def filled_fields(
@@ -153,11 +141,8 @@ def _messages(item: dict) -> Iterator[tuple[str, str, dict]]:
         yield "a", kinds[0], {"prompt": first, "chosen": a, "rejected": b}
         yield "b", kinds[1], {"prompt": second, "chosen": b, "rejected": a}
     else:
-        yield (
-            "",
-            item["subset"],
-            {**{role: item[role] for role in TEXTS}, "prompt": _prompt(item, item["prompt"])},
-        )
+        messages = {role: item[role] for role in TEXTS} | {"prompt": _prompt(item, item["prompt"])}
+        yield "", item["subset"], messages
 
 
 def _prompt(item: dict, request: str) -> str | list[dict[str, str]]:
@@ -204,11 +189,9 @@ def _history_problems(item: dict) -> Iterator[str]:
 
 def _slot_problems(item: dict) -> Iterator[str]:
     used = set()
-    checks = item.get("check", "")
-    for role, text in [
-        *template_texts(item),
-        *(("check", check) for check in ([checks] if isinstance(checks, str) else checks)),
-    ]:
+    checks = item.get("check", [])
+    checks = [checks] if isinstance(checks, str) else checks
+    for role, text in [*template_texts(item), *(("check", check) for check in checks)]:
         try:
             used |= placeholders(text)
         except ValueError as error:

@@ -12,12 +12,7 @@ from polyreward.core.conversations import contents, map_texts
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import whole_file
 from polyreward.sources.slots import filled
-from polyreward.sources.templates import (
-    TEXTS,
-    filled_fields,
-    resolved_slots,
-    template_texts,
-)
+from polyreward.sources.templates import TEXTS, filled_fields, resolved_slots, template_texts
 from polyreward.translation.invariants import broken_invariants
 
 EPOCH = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)  # a catalog carries no clock
@@ -127,9 +122,7 @@ def translated_rows(
             hold another template's text, each such pair.
 
     Raises:
-        PolyrewardError: lists every fuzzy or broken entry, and without `part` every missing one; with it, no
-            row
-            is left.
+        PolyrewardError: as read_translations; or `part` leaves no row.
     """
     owners: dict[str, str] = {}
     for row in rows:
@@ -179,7 +172,7 @@ def _read(path: str | Path, language: str) -> Catalog:
         PoFileError,
         ValueError,
         LookupError,
-    ) as error:  # the last two for a header or an escape that is none
+    ) as error:  # the last two: a header or an escape that is none
         raise PolyrewardError(f"{path}: not a .po file ({error}); fix that line") from error
     raise_all(_twice(Path(path).read_text(encoding="utf-8")), f"catalog {path}")
     return catalog
@@ -190,16 +183,11 @@ def _twice(text: str) -> Iterator[str]:
     lines, first = text.splitlines(), {}
     for number, line in enumerate(lines, start=1):
         if line.startswith("msgid ") and not lines[number - 2].startswith("msgctxt "):
-            message = denormalize(
-                "\n".join([line.removeprefix("msgid "), *takewhile(_is_quoted, lines[number:])])
-            )
+            rest = takewhile(lambda one: one.startswith('"'), lines[number:])
+            message = denormalize("\n".join([line.removeprefix("msgid "), *rest]))
             if message in first:
                 yield (
                     f"line {number}: \u201c{message[:60]}\u201d is also in line {first[message]}; delete"
                     " one entry"
                 )
             first.setdefault(message, number)
-
-
-def _is_quoted(line: str) -> bool:
-    return line.startswith('"')
