@@ -124,7 +124,7 @@ def test_rows_are_one_line_each_in_plain_utf_8_and_read_back_as_written(tmp_path
     write_jsonl(rows, path)
     assert path.read_bytes().splitlines()[0] == '{"text": "한국어\\n\u2028 “x”"}'.encode()
     assert len(path.read_bytes().splitlines()) == 2
-    assert read_jsonl(path) == rows
+    assert read_jsonl(path) == rows and read_jsonl([path, str(path)]) == [*rows, *rows]
 
 
 def test_every_bad_line_is_named(tmp_path):

