@@ -31,7 +31,7 @@ UNITS = tuple(SEPARATORS)
 
 def source_rows(rows: Sequence[dict]) -> list[dict]:
     """Return rows in their own language, without the fields that only engines need."""
-    return [_row(row, {role: row[role] for role in roles_of(row)}) for row in rows]
+    return [{key: row[key] for key in (*KEPT, *roles_of(row)) if key in row} for row in rows]
 
 
 def gettext_rows(rows: Sequence[dict], language: str, catalog: str, part: bool = False) -> list[dict]:
@@ -43,8 +43,7 @@ def gettext_rows(rows: Sequence[dict], language: str, catalog: str, part: bool =
     Raises:
         PolyrewardError: lists every fuzzy or broken entry, and without `part` every missing one.
     """
-    found = translated_rows(rows, catalog, language, part)
-    return [_row(row, {role: row[role] for role in roles_of(row)}) for row in found]
+    return source_rows(translated_rows(rows, catalog, language, part))
 
 
 def lm_rows(
@@ -69,16 +68,12 @@ def lm_rows(
 
     texts = [text for row in rows for role in sent(row) for text in contents(row[role])]
     translated = iter(translated_texts(texts, language, translate, unit))
-    return [
-        _row(
-            row,
-            {
-                role: map_texts(row[role], lambda _: next(translated)) if role in sent(row) else row[role]
-                for role in roles_of(row)
-            },
-        )
-        for row in rows
-    ]
+    return source_rows(
+        [
+            {**row, **{role: map_texts(row[role], lambda _: next(translated)) for role in sent(row)}}
+            for row in rows
+        ]
+    )
 
 
 def translated_texts(
@@ -161,7 +156,3 @@ def _joined(pieces: list[tuple[str, bool]], found: Mapping[str, str]) -> str:
         piece.replace(piece.strip(), found.get(piece.strip(), piece.strip()), 1) if is_prose else piece
         for piece, is_prose in pieces
     )
-
-
-def _row(row: dict, fields: dict) -> dict:
-    return {**{key: row[key] for key in KEPT if key in row}, **fields}
