@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from polyreward.artifacts.renderings import write_artifact
+from polyreward.artifacts.renderings import as_cells, with_interval, write_artifact
 from polyreward.carb.downstream.correlation import CORRELATION_COLUMNS, OF
 from polyreward.core.tables import read_exact
 from polyreward.ops.jobs import run
@@ -20,23 +20,14 @@ HEADS = {
 
 def display_correlations(table: pd.DataFrame) -> pd.DataFrame:
     """Lay out the table in text cells; the test's columns are empty in the second benchmark's rows."""
-
-    def with_interval(name: str, digits: int) -> list[str]:
-        ends = table[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
-        return [
-            ""
-            if pd.isna(value)
-            else f"{value:+.{digits}f}"
-            + ("" if pd.isna(low) else f" [{low:+.{digits}f}, {high:+.{digits}f}]")
-            for value, low, high in ends
-        ]
-
     shown = table[[*OF, "rating", "benchmark"]].assign(
         n=table["n"].astype(str), bases=table["n_bases"].astype(str)
     )
-    shown["slope"], shown["r"] = with_interval("slope", 3), with_interval("r", 2)
+    for name, form in (("slope", "+.3f"), ("r", "+.2f")):
+        ends = table[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
+        shown[name] = [with_interval(*row, form) for row in ends]
     for name, head in HEADS.items():
-        shown[head] = ["" if pd.isna(value) else f"{value:.3f}" for value in table[name]]
+        shown[head] = as_cells(table[name], ".3f")
     return shown.assign(verdict=table["verdict"])
 
 

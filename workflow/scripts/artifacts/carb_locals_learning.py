@@ -2,43 +2,31 @@
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval
-from polyreward.artifacts.renderings import write_artifact
+from polyreward.artifacts.renderings import as_cells, with_interval, write_artifact
 from polyreward.core.tables import read_exact
 from polyreward.ops.jobs import run
+from polyreward.think_as_locals.comparison import display_names
 from polyreward.think_as_locals.learning import COLUMNS, learning_table
 from polyreward.think_as_locals.replies import HELD_OUT_COLUMNS
 
 
 def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> pd.DataFrame:
-    """Lay out the table in text cells; names: {judge: its description}; confidence: the intervals' level
-    ("95%").
-    """
-
-    def name(judge: str) -> str:
-        return " - ".join(names[part] for part in judge.split(" - "))
-
-    ends = zip(table["r_corr"], table["r_corr_low"], table["r_corr_high"], strict=True)
+    """Lay out the table in text cells; names: {judge: its description}; confidence: such as "95%"."""
+    rows = table[["r_corr", "r_corr_low", "r_corr_high"]].itertuples(index=False)
     return pd.DataFrame(
         {
-            "judge": [name(judge) for judge in table["judge"]],
-            f"R_corr [{confidence}]": [_shown(*of_judge) for of_judge in ends],
-            "right verdicts, %": ["" if np.isnan(share) else f"{share:.0f}" for share in table["right_pct"]],
-            "replies in form, %": [
-                "" if np.isnan(share) else f"{share:.0f}" for share in table["in_form_pct"]
-            ],
+            "judge": display_names(table["judge"], names),
+            f"R_corr [{confidence}]": [with_interval(*row, "+z.3f") for row in rows],
+            "right verdicts, %": as_cells(table["right_pct"], ".0f"),
+            "replies in form, %": as_cells(table["in_form_pct"], ".0f"),
             "questions": table["n_questions"].astype(str),
             "items": table["n_items"].astype(str),
             "seeds": table["n_seeds"].astype(str),
         }
     )
-
-
-def _shown(value: float, low: float, high: float) -> str:
-    return f"{value:+z.3f}" + ("" if np.isnan(low) else f" [{low:+z.3f}, {high:+z.3f}]")
 
 
 def main(snakemake):

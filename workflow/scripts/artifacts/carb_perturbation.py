@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from polyreward.artifacts.renderings import write_artifact
+from polyreward.artifacts.renderings import as_cells, with_interval, write_artifact
 from polyreward.carb.perturbation.sensitivity import INDEX, PERTURBATION_COLUMNS
 from polyreward.core.tables import read_exact
 from polyreward.ops.jobs import run
@@ -11,36 +11,26 @@ from polyreward.ops.jobs import run
 
 def display_perturbations(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     """Lay out the table in text cells, a row per scorer; confidence: the intervals' level ("95%")."""
-    shown = []
+    # An index has no interval where draws of items are among the bootstrap's of which no score moves.
+    how, shown = ("+.2f", " [not known]"), []
     for (name, kind), rows in table.groupby(["scorer", "kind"], sort=False):
         first, changes = rows.iloc[0], rows[["perturbation", "change", "low", "high"]].itertuples(index=False)
-        cells = {
-            f"{perturbation} [{confidence}]": _with_interval(*change) for perturbation, *change in changes
-        }
+        percents = rows[["perturbation", "percent"]].itertuples(index=False)
         shown.append(
             {
                 "scorer": name,
                 "kind": kind,
-                **cells,
-                f"index [{confidence}]": _with_interval(*first[INDEX]),
+                **{f"{rewrite} [{confidence}]": with_interval(*change, *how) for rewrite, *change in changes},
+                f"index [{confidence}]": with_interval(*first[INDEX], *how),
                 "change of a score with a zero, %": ", ".join(
-                    f"{p} {v:+.1f}"
-                    for p, v in rows[["perturbation", "percent"]].itertuples(index=False)
-                    if np.isfinite(v)
+                    f"{rewrite} {value:+.1f}" for rewrite, value in percents if np.isfinite(value)
                 ),
-                "CC lower, %": "" if pd.isna(first["lower_pct"]) else f"{first['lower_pct']:.0f}",
+                "CC lower, %": as_cells([first["lower_pct"]], ".0f")[0],
                 "items": str(first["n_items"]),
                 "note": first["note"],
             }
         )
     return pd.DataFrame(shown)
-
-
-def _with_interval(value: float, low: float, high: float) -> str:
-    if pd.isna(value):
-        return ""
-    # An index has no interval where draws of items are among the bootstrap's of which no score moves.
-    return f"{value:+.2f} [not known]" if pd.isna(low) else f"{value:+.2f} [{low:+.2f}, {high:+.2f}]"
 
 
 def main(snakemake):

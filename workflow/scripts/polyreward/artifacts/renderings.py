@@ -1,6 +1,6 @@
 """Render a table as Markdown, LaTeX and a web page, from the same cells as its CSV."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from string import Template
@@ -54,6 +54,22 @@ def write_artifact(
     write_markdown(shown, caption, output.md)
     write_latex(shown, caption, f"tab:{name}", output.tex)
     write_html(shown, caption, name, output.html)
+
+
+def as_cells(values: Iterable[float], form: str = "") -> list[str]:
+    """Return values as text in a format such as ".1f", missing ones empty."""
+    return ["" if pd.isna(value) else format(value, form) for value in values]
+
+
+def with_interval(value: float, low: float, high: float, form: str, unknown: str = "") -> str:
+    """Return a value and its interval as text in a format such as "+.2f"; empty where the value is missing.
+
+    Args:
+        unknown: what follows a value without an interval.
+    """
+    if pd.isna(value):
+        return ""
+    return f"{value:{form}}" + (unknown if pd.isna(low) else f" [{low:{form}}, {high:{form}}]")
 
 
 def plain_display(table: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """How judges compare on both benchmarks, with paired intervals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,30 +9,21 @@ import pandas as pd
 from polyreward.analysis.accuracies import Accuracies
 from polyreward.analysis.bootstrap import Interval, share_interval
 from polyreward.analysis.comparison import Benchmark
+from polyreward.artifacts.renderings import as_cells, with_interval
 from polyreward.carb.leaderboard import Leaderboard
 
 MEASURES = ["rewardbench", "carb", "mean"]
-COLUMNS = [
-    "judge",
-    *(f"{measure}{end}" for measure in MEASURES for end in ("", "_low", "_high")),
-    "n_pairs",
-    "n_languages",
-    "n_items",
-    "n_cultures",
-    "n_replies",
-    "in_form_pct",
-    "missing",
-]
 WHOLE = ["n_pairs", "n_languages", "n_items", "n_cultures", "n_replies"]
+ESTIMATES = [f"{measure}{end}" for measure in MEASURES for end in ("", "_low", "_high")]
+COLUMNS = ["judge", *ESTIMATES, *WHOLE, "in_form_pct", "missing"]
 
 
 @dataclass(frozen=True)
 class JudgeDraws:
     """What resamples say of judges.
 
-    values: {judge: {measure: its own value and then the resamples', in percent}}.
-    freedom: {measure: degrees of freedom}.
-    units: {judge: {measure: independent pairs or items that it rests on}}."""
+    values: {judge: {measure: its own value and then the resamples', in percent}}. freedom: {measure: degrees
+    of freedom}. units: {judge: {measure: independent pairs or items that it rests on}}."""
 
     values: Mapping[str, Mapping[str, np.ndarray]]
     freedom: Mapping[str, int]
@@ -49,8 +40,7 @@ class JudgeDraws:
         return self._with_ends(values, units, interval, -1)
 
     def lead(self, one: str, other: str, measure: str) -> tuple[np.ndarray, float]:
-        """Return one judge's measure minus another's, its own value and then the resamples', and the units
-        that it rests on."""
+        """Return one judge's measure minus another's, and the units that it rests on."""
         values = self.values[one][measure] - self.values[other][measure]
         return values, min(self.units[one][measure], self.units[other][measure])
 
@@ -90,37 +80,29 @@ def judge_draws(
         second = np.concatenate([[board.point([name], "carb")], board.draws([name], "carb")])
         values[name] = {"rewardbench": first, "carb": second, "mean": (first + second) / 2}
         of_both = accuracies.units["avg"], board.units(second / 100, "carb")
-        units[name] = {
-            "rewardbench": of_both[0],
-            "carb": of_both[1],
-            "mean": 4 / sum(1 / each for each in of_both),
-        }
+        units[name] = dict(zip(MEASURES, (*of_both, 4 / sum(1 / each for each in of_both)), strict=True))
     freedom = {"rewardbench": accuracies.freedom, "carb": board.freedom("carb")}
     return JudgeDraws(values, {**freedom, "mean": min(freedom.values())}, units)
 
 
 def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> pd.DataFrame:
-    """Lay a comparison out for reading. names: {judge: what it is}; confidence: the intervals' level
-    ("95%")."""
+    """Lay a comparison out for reading. names: {judge: what it is}; confidence: such as "95%"."""
     heads = {"rewardbench": "M-RewardBench", "carb": "CARB", "mean": "mean"}
-    shown = pd.DataFrame({"judge": [_name(judge, names) for judge in table["judge"]]})
+    shown = pd.DataFrame({"judge": display_names(table["judge"], names)})
+    forms = ["+.1f" if " - " in judge else ".1f" for judge in table["judge"]]
     for measure, head in heads.items():
-        signs = ["+" if " - " in judge else "" for judge in table["judge"]]
-        ends = zip(signs, table[measure], table[f"{measure}_low"], table[f"{measure}_high"], strict=True)
-        shown[f"{head} [{confidence}]"] = [
-            f"{v:{s}.1f}" + ("" if np.isnan(low) else f" [{low:{s}.1f}, {high:{s}.1f}]")
-            for s, v, low, high in ends
-        ]
+        ends = zip(table[measure], table[f"{measure}_low"], table[f"{measure}_high"], forms, strict=True)
+        shown[f"{head} [{confidence}]"] = [with_interval(*of_judge) for of_judge in ends]
     shown.loc[table["missing"].notna(), [f"{head} [{confidence}]" for head in heads.values()]] = "missing"
     sizes = zip(table["n_pairs"], table["n_languages"], strict=True)
     shown["pairs x languages"] = [
         "" if pd.isna(pairs) else f"{pairs} x {languages}" for pairs, languages in sizes
     ]
-    shown["items"] = ["" if pd.isna(items) else f"{items}" for items in table["n_items"]]
-    shown["replies in form, %"] = ["" if pd.isna(share) else f"{share:.0f}" for share in table["in_form_pct"]]
+    shown["items"] = as_cells(table["n_items"])
+    shown["replies in form, %"] = as_cells(table["in_form_pct"], ".0f")
     return shown
 
 
-def _name(judge: str, names: Mapping[str, str]) -> str:
-    one, minus, other = judge.partition(" - ")
-    return f"{names[one]} - {names[other]}" if minus else names[one]
+def display_names(judges: Iterable[str], names: Mapping[str, str]) -> list[str]:
+    """Return what judges, or contrasts of two, are called. names: {judge: what it is}."""
+    return [" - ".join(names[part] for part in judge.split(" - ")) for judge in judges]
