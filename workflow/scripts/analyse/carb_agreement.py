@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from polyreward.carb.leaderboard import by_scorer, in_all
-from polyreward.carb.perturbation.sensitivity import PAIR_COLUMNS, check_same_items, spread
+from polyreward.carb.leaderboard import by_scorer, check_same_items, in_all
+from polyreward.carb.perturbation.sensitivity import PAIR_COLUMNS, spread
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import write_exact
 from polyreward.ops.jobs import run
@@ -18,11 +18,8 @@ def item_consistency(
 ) -> pd.DataFrame:
     """Return exp(-k |difference| / unit) of each item's two scores for every pair of languages: ids by pairs.
 
-    Args:
-        languages: {item: of its answers in turn, the prompt's first}.
-        order: of the languages, which names a pair.
-        unit: the scorer's `sensitivity.spread`; all is nan where it is 0.
-    """
+    languages: {item: of its answers in turn, the prompt's first}. order: of the languages, which names a
+    pair. unit: the scorer's `sensitivity.spread`; all is nan where it is 0."""
     if scores.empty:
         return pd.DataFrame(columns=pd.MultiIndex.from_tuples(combinations(order, 2)), dtype=float)
     found = {}
@@ -44,11 +41,7 @@ def pair_table(
 ) -> pd.DataFrame:
     """Return PAIR_COLUMNS: the mean over items for each scorer and pair of languages.
 
-    The spread of a scorer's scores of the benchmark is the unit; of consistency_raw, the score as it is.
-
-    Raises:
-        PolyrewardError: two scorers' items differ.
-    """
+    The unit is the spread of a scorer's scores of the benchmark; of consistency_raw, the score as it is."""
     check_same_items(scores)
     rows = []
     for name, table in scores.items():

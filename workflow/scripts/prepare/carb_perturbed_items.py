@@ -11,7 +11,7 @@ import pandas as pd
 
 from polyreward.carb.items.cultures import read_cultures
 from polyreward.carb.items.filters import any_alike, same_text
-from polyreward.carb.perturbation.perturbations import BASE, PERTURBATIONS, Perturbation, changed_share
+from polyreward.carb.perturbation.perturbations import BASE, PERTURBATIONS, changed_share
 from polyreward.core.draws import drawn
 from polyreward.core.errors import raise_all, unknown
 from polyreward.core.files import read_jsonl, write_jsonl
@@ -42,12 +42,9 @@ Written = dict[tuple[str, str], str]
 class Wordings:
     """How answers are reworded.
 
-    Attributes:
-        rules: {language: (pattern, rewording)}, each with the same places {a}, {b}; the first that fits a
-            whole answer.
-        reworded: {(topic, culture): the culture's own answer in other words}; comes before any rule.
-        foreign: {(topic, culture): the same answer with another culture's concept in it}.
-    """
+    rules: {language: (pattern, rewording)}, each with the same places {a}, {b}; the first that fits a whole
+    answer. reworded: {(topic, culture): its own answer in other words}; comes before any rule. foreign:
+    {(topic, culture): the same answer with another culture's concept in it}."""
 
     rules: Mapping[str, Sequence[tuple[str, str]]] = dataclasses.field(default_factory=dict)
     reworded: Written = dataclasses.field(default_factory=dict)
@@ -81,9 +78,8 @@ def perturbed_item(
 ) -> dict | str:
     """Return an item's base response and its rewrites, or which of REASONS leaves it out.
 
-    - answers: the base's and those of PERTURBATIONS in turn. chosen: 0. value: the base's.
-    - concept: what CC says, {text}, and its {value, culture, topic} where it is another reference's.
-    - wording: RP's. language: CL's, drawn by hash."""
+    answers: the base's and those of PERTURBATIONS in turn. concept: what CC says, {text}, and its {value,
+    culture, topic} where it is another reference's. wording: RP's. language: CL's, drawn by hash."""
     language, own = item["culture"], references[item["topic"], item["culture"]]
     if language not in own["texts"]:
         return "no_text"
@@ -98,16 +94,19 @@ def perturbed_item(
         return "no_wording"
     other = min(others, key=lambda name: job_seed(seed, "carb", "CL", item["id"], name))
     languages = {"own": language, "another": other}
-    said = _said(own, concept, wording, languages)
-    answers = [
-        framed(cultures, languages[rewrite.language], rewrite.frame, language, text) for rewrite, text in said
-    ]
-    unlabelled = [
-        (answer, languages[rewrite.language])
-        for answer, rewrite in zip(answers[1:], PERTURBATIONS.values(), strict=True)
-        if not rewrite.keeps_label
-    ]
-    if any(_names(text, cultures, language, spoken) for text, spoken in [*unlabelled, (wording, language)]):
+    answers, without_label = [], [(wording, language)]
+    for rewrite in (BASE, *PERTURBATIONS.values()):
+        spoken = languages[rewrite.language]
+        text = own["texts"][spoken]
+        if rewrite.fact == "another":
+            text = concept["text"]
+        elif rewrite.wording == "another":
+            text = wording
+        answers.append(framed(cultures, spoken, rewrite.frame, language, text))
+        if rewrite.frame == "unlabelled":
+            without_label.append((answers[-1], spoken))
+    places = cultures["cultures"][language]["places"]
+    if any(places[spoken].casefold() in text.casefold() for text, spoken in without_label):
         return "label_stays"
     if any_alike(answers):
         return "alike"
@@ -121,10 +120,7 @@ def _row(item: dict, answers: list[str]) -> dict:
 
 
 def language_versions(item: dict, references: References, cultures: dict, asked: Sequence[str]) -> dict | str:
-    """Return an item's right answer, labelled, in all languages asked, or which of REASONS leaves it out.
-
-    The prompt stays in the item's own language, whose answer is the first.
-    """
+    """Return an item's right answer, labelled, in all languages asked, its own first, or a reason."""
     texts = references[item["topic"], item["culture"]]["texts"]
     languages = sorted(asked, key=lambda name: name != item["culture"])
     if any(name not in texts for name in languages):
@@ -142,12 +138,10 @@ def perturbation_sets(
     sizes: Mapping[str, int | None],
     seed: int,
 ) -> tuple[dict[str, list[dict]], list[dict]]:
-    """Return the rewrites and the language versions of items, {SETS: rows}, and counts per culture and
-    domain.
+    """Return the rewrites and language versions of items, {SETS: rows}, and counts per culture and domain.
 
     An item without rewrites has no versions either. sizes: {SETS: items of each culture and domain, drawn by
-    hash; None for all}. Raises PolyrewardError on a set without items.
-    """
+    hash; None for all}. Raises PolyrewardError on a set without items."""
     known = by_topic_and_culture(references)
     made = {name: [] for name in SETS}
     counts = defaultdict(lambda: dict.fromkeys(COUNT_COLUMNS[2:], 0))
@@ -178,25 +172,11 @@ def perturbation_sets(
     return sets, [{"culture": cell[0], "domain": cell[1], **count} for cell, count in counts.items()]
 
 
-def _said(
-    own: dict, concept: dict, wording: str, languages: Mapping[str, str]
-) -> Iterator[tuple[Perturbation, str]]:
-    """Yield the base and each of PERTURBATIONS with what it says. languages: {"own", "another"}."""
-    for rewrite in (BASE, *PERTURBATIONS.values()):
-        if rewrite.fact == "another":
-            yield rewrite, concept["text"]
-        elif rewrite.wording == "another":
-            yield rewrite, wording
-        else:
-            yield rewrite, own["texts"][languages[rewrite.language]]
-
-
 def _concept(item: dict, references: References, wordings: Wordings, seed: int) -> dict | None:
-    """Return what CC says: {text}, with value, culture and topic where it is a reference's; None if there is
-    none.
+    """Return the smallest edit to another concept: the one that people wrote, or the nearest reference's.
 
-    It is the smallest edit: the written rewrite, else the nearest text of another fact among the references.
-    These are of the questions that lend the item its wrong answers, or else any culture's on its topic."""
+    References are those of the questions that lend the item its wrong answers, or else any culture's on its
+    topic that state another fact."""
     language, own = item["culture"], references[item["topic"], item["culture"]]
     if (item["topic"], language) in wordings.foreign:
         return {"text": wordings.foreign[item["topic"], language]}
@@ -212,17 +192,10 @@ def _concept(item: dict, references: References, wordings: Wordings, seed: int) 
         draw = job_seed(seed, "carb", "CC", item["id"], row["topic"], row["culture"])
         return changed_share(text, row["texts"][language]), draw
 
-    row = min(
-        (row for row in options if not same_text(row["texts"][language], text)), key=distance, default=None
-    )
-    return row and {
-        "text": row["texts"][language],
-        **{key: row[key] for key in ("value", "culture", "topic")},
-    }
-
-
-def _names(text: str, cultures: dict, culture: str, language: str) -> bool:
-    return cultures["cultures"][culture]["places"][language].casefold() in text.casefold()
+    others = [row for row in options if not same_text(row["texts"][language], text)]
+    row = min(others, key=distance, default=None)
+    key = ("value", "culture", "topic")
+    return row and {"text": row["texts"][language], **{name: row[name] for name in key}}
 
 
 def with_paraphrases(wordings: Wordings, rows: Iterable[dict]) -> Wordings:
@@ -237,8 +210,7 @@ def is_rewording(answer: str, other: str) -> bool:
 
 
 def read_wordings(paths: Sequence[str | Path]) -> Wordings:
-    """Read YAML files: {rules: {language: [[pattern, rewording]]}, answers: {topic: {culture: {reworded,
-    foreign}}}}.
+    """Read YAML: rules: {language: [[pattern, rewording]]}; answers: {topic: {culture: {reworded, foreign}}}.
 
     Raises:
         PolyrewardError: lists every problem.
@@ -277,27 +249,26 @@ def _rule_problems(pair: Sequence[str]) -> Iterator[str]:
 
 def _pattern(text: str) -> re.Pattern:
     """Return a rule's pattern as a regular expression, in which each place is any text."""
-    parts = PLACE.split(text)  # text, name, text, name, ...
-    return re.compile(
-        "".join(f"(?P<{part}>.+)" if n % 2 else re.escape(part) for n, part in enumerate(parts))
-    )
+    parts = enumerate(PLACE.split(text))  # text, name, text, name, ...
+    return re.compile("".join(f"(?P<{part}>.+)" if n % 2 else re.escape(part) for n, part in parts))
 
 
 def main(snakemake):
     files, params, output = snakemake.input, snakemake.params, snakemake.output
     items = read_jsonl(files.item_files)
     asked, how = params.cultures, (params.sizes, params.seed)
-    sets: dict[str, list[dict]] = {name: [] for name in SETS}
-    cells = Counter((item["culture"], item["domain"]) for item in items)
-    counts = [
-        {**dict.fromkeys(COUNT_COLUMNS, 0), "culture": culture, "domain": domain, "items": count}
-        for (culture, domain), count in cells.items()
-    ]
-    if "references" in dict(files.items()):  # else items are the user's own, and not rewritten
+    if "references" in dict(files.items()):
         cultures, wordings = read_cultures(files.cultures, asked), read_wordings(files.wordings)
         if "paraphrases" in dict(files.items()):
             wordings = with_paraphrases(wordings, read_jsonl(files.paraphrases))
         sets, counts = perturbation_sets(items, read_jsonl(files.references), wordings, cultures, asked, *how)
+    else:  # items are the user's own, and not rewritten
+        sets: dict[str, list[dict]] = {name: [] for name in SETS}
+        cells = Counter((item["culture"], item["domain"]) for item in items)
+        counts = [
+            {**dict.fromkeys(COUNT_COLUMNS, 0), "culture": culture, "domain": domain, "items": count}
+            for (culture, domain), count in cells.items()
+        ]
     write_table(pd.DataFrame(counts, columns=COUNT_COLUMNS), output.counts, COUNT_COLUMNS)
     for path in map(Path, output.rows):
         write_jsonl((row for row in sets[path.parent.name] if row["culture"] == path.stem), path)

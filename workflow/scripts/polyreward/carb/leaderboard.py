@@ -1,15 +1,14 @@
-"""From scores of answers to the leaderboard: who is right on which items, with intervals of scores and of
-ranks."""
+"""Who is right on which items, with intervals of scores and of ranks."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections, share_interval
+from polyreward.artifacts.renderings import as_cells, with_interval
 from polyreward.core.errors import raise_all
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import check_numbers, read_scores, unavailable_reasons
@@ -24,11 +23,10 @@ def leaderboard_columns(cultures: Sequence[str], domains: Sequence[str]) -> list
 
 
 def rightness(scores: pd.DataFrame, ties: str) -> pd.DataFrame:
-    """Return for each item how right a scorer is: id, template, language, domain, right, tied, within_noise,
-    chance.
+    """Return a row per item: id, template, language, domain, right, tied, within_noise, chance.
 
     right: 1 where the chosen answer's score is strictly the highest, else 0; with ties "shared", one over the
-    number of answers at the top where chosen is among them. chance: what a lot among the answers gets."""
+    number of answers at the top where chosen is among them. chance: what a random answer gets."""
     check_numbers(scores, ["score"])
     items = scores.groupby("id", sort=False)
     wrong = [str(name) for name, found in items["is_chosen"] if found.sum() != 1]
@@ -41,20 +39,30 @@ def rightness(scores: pd.DataFrame, ties: str) -> pd.DataFrame:
     holds = (at_top & scores["is_chosen"]).groupby(scores["id"], sort=False).any()
     count = at_top.groupby(scores["id"], sort=False).sum()
     value = {"wrong": (count == 1).astype(float), "shared": 1 / count}[ties]
-    noisy, chance = items["within_noise"].any(), 1 / items.size()
-    table = table.assign(
-        right=value.where(holds, 0.0), tied=holds & (count > 1), within_noise=noisy, chance=chance
+    return table.assign(
+        right=value.where(holds, 0.0),
+        tied=holds & (count > 1),
+        within_noise=items["within_noise"].any(),
+        chance=1 / items.size(),
+    ).reset_index()
+
+
+def check_same_items(scores: Mapping[str, pd.DataFrame]) -> None:
+    """Raise PolyrewardError that names every scorer whose items are not the first one's."""
+    first, *others = scores
+    ids = set(scores[first]["id"])
+    other = [name for name in others if set(scores[name]["id"]) != ids]
+    raise_all(
+        (f"{name}: its items are not those of {first}; score them again" for name in other), "CARB scores"
     )
-    return table.reset_index()
 
 
 class Leaderboard:
     """Scorers that scored the same items: points, and resamples drawn together.
 
     scores: {scorer: item_scores' rows}. kinds: {scorer: one of KINDS, or "baseline"}; baselines share ties.
-    groups: {name: cultures}, sections next to the cultures, the domains and "carb", all items. Topics are
-    drawn within their domain, as one topic is asked of many cultures. missing: {scorer: why it has no
-    scores}."""
+    groups: {name: cultures}, sections next to the cultures, the domains and "carb", all items. missing:
+    {scorer: why it has no scores}. Topics are drawn within their domain: one is asked of many cultures."""
 
     def __init__(
         self,
@@ -64,9 +72,10 @@ class Leaderboard:
         domains: Sequence[str],
         interval: Interval,
         groups: dict[str, Sequence[str]] | None = None,
-        missing: Mapping[str, str] = MappingProxyType({}),
+        missing: Mapping[str, str] | None = None,
     ):
-        self.missing = {name: missing[name] for name in kinds if name in missing}
+        check_same_items(scores)
+        self.missing = {name: missing[name] for name in kinds if name in (missing or {})}
         found = {
             name: rightness(table, "shared" if kinds[name] == "baseline" else "wrong").set_index("id")
             for name, table in scores.items()
@@ -74,7 +83,7 @@ class Leaderboard:
         self.cultures, self.domains, self.scorers = list(cultures), list(domains), list(scores)
         self.kinds, self.interval = kinds, interval
         self.items = next(iter(found.values()))[["template", "language", "domain", "chance"]]
-        self._check(found)
+        self._check_cells()
         self.right, self.tied, self.noisy = (
             pd.DataFrame({name: table.loc[self.items.index, column] for name, table in found.items()})
             for column in ("right", "tied", "within_noise")
@@ -93,12 +102,7 @@ class Leaderboard:
             self.items["domain"],
         )
 
-    def _check(self, found: dict[str, pd.DataFrame]) -> None:
-        ids, first = set(self.items.index), self.scorers[0]
-        other = [name for name, table in found.items() if set(table.index) != ids]
-        raise_all(
-            (f"{name}: its items are not those of {first}; score them again" for name in other), "CARB scores"
-        )
+    def _check_cells(self) -> None:
         wanted = {(culture, domain) for culture in self.cultures for domain in self.domains}
         cells = set(zip(self.items["language"], self.items["domain"], strict=True))
         problems = [
@@ -119,14 +123,16 @@ class Leaderboard:
         of_domains = {domain: [f"{culture}/{domain}" for culture in self.cultures] for domain in self.domains}
         return of_cultures | of_domains
 
+    def _inside(self, section: str) -> pd.Series:
+        return self.stratum.isin(self.sections[section])
+
     def size(self, section: str) -> int:
         """Return the number of a section's items."""
-        return int(self.stratum.isin(self.sections[section]).sum())
+        return int(self._inside(section).sum())
 
     def point(self, scorers: Sequence[str], section: str) -> float:
         """Return the mean (%) of some scorers' scores on a section."""
-        inside = self.stratum.isin(self.sections[section])
-        return 100 * float(self.right.loc[inside, list(scorers)].to_numpy().mean())
+        return 100 * float(self.right.loc[self._inside(section), list(scorers)].to_numpy().mean())
 
     def draws(self, scorers: Sequence[str], section: str) -> np.ndarray:
         """Return the resamples (%) of the mean of some scorers' scores on a section."""
@@ -141,23 +147,22 @@ class Leaderboard:
         return 100 * low, 100 * high
 
     def units(self, values: np.ndarray, section: str) -> float:
-        """Return how many independent items have the variance of the resamples; its topics at least, and its
-        items at most.
+        """Return how many independent items have the resamples' variance: from its topics to its items.
 
         values: (1 + samples,) of a score on the section, as fractions; items of a topic are alike, but not
         the same."""
-        topics = self.topics[self.stratum.isin(self.sections[section])].nunique()
+        topics = self.topics[self._inside(section)].nunique()
         alone, drawn = values[0] * (1 - values[0]), np.var(values[1:])
         return float(np.clip(alone / drawn if drawn else 0, topics, self.size(section)))
 
     def freedom(self, section: str) -> int:
         """Return the degrees of freedom of a section's score: its topics minus its domains."""
-        inside = self.stratum.isin(self.sections[section])
+        inside = self._inside(section)
         return degrees_of_freedom(self.items["domain"][inside], self.topics[inside])
 
     def chance(self, section: str) -> float:
-        """Return what a lot among the answers gets on a section, in percent."""
-        return 100 * float(self.items.loc[self.stratum.isin(self.sections[section]), "chance"].mean())
+        """Return what random answers get on a section, in percent."""
+        return 100 * float(self.items.loc[self._inside(section), "chance"].mean())
 
     def reward_models(self) -> list[str]:
         """Return the scorers that are reward models, the best first."""
@@ -169,10 +174,8 @@ class Leaderboard:
         return [name for name in self.reward_models() if self.kinds[name] == kind][:count]
 
     def ranks(self) -> pd.DataFrame:
-        """Return each reward model's rank by score on all items (1 is best; equals share the better rank) and
-        its interval.
-
-        All intervals hold at once."""
+        """Return each reward model's rank on all items, equals sharing the better one, and its interval; all
+        intervals hold at once."""
         names = self.reward_models()
         if not names:
             return pd.DataFrame(columns=["rank", "rank_low", "rank_high"], dtype="Int64")
@@ -184,8 +187,7 @@ class Leaderboard:
         return pd.DataFrame({"rank": points, "rank_low": low, "rank_high": high}, index=names).astype("Int64")
 
     def table(self) -> pd.DataFrame:
-        """Return the leaderboard: reward models by rank, those without scores, then baselines, then
-        chance."""
+        """Return the leaderboard: reward models by rank, those without scores, baselines, and chance."""
         others = [name for name in self.scorers if self.kinds[name] not in KINDS]
         parts = ["carb", *self.cultures, *self.domains]
         records = []
@@ -224,24 +226,24 @@ def rank_intervals(values: np.ndarray, confidence: float, freedom: int) -> tuple
 
 
 def chance_of(table: pd.DataFrame) -> float:
-    """Return what a lot among the answers gets on all items, in percent; table: the leaderboard."""
+    """Return what random answers get on all items, in percent; table: the leaderboard."""
     return table.set_index("scorer").loc["chance", "carb"]
 
 
 def display_leaderboard(table: pd.DataFrame, sections: Sequence[str], confidence: str) -> pd.DataFrame:
-    """Lay the leaderboard out for reading. sections: cultures and domains. confidence: the intervals' level
-    ("95%")."""
+    """Lay the leaderboard out for reading. sections: cultures and domains; confidence: such as "95%"."""
     shown = pd.DataFrame({"scorer": table["scorer"], "kind": table["kind"]})
     for name in sections:
-        shown[name] = table[name].map("{:.1f}".format, na_action="ignore").fillna("")
-    shown[f"CARB [{confidence}]"] = [
-        _with_interval(*row, "{:.1f}") for row in table[["carb", "low", "high"]].itertuples(index=False)
-    ]
+        shown[name] = as_cells(table[name], ".1f")
+    for head, columns, form in (
+        ("CARB", ["carb", "low", "high"], ".1f"),
+        ("rank", ["rank", "rank_low", "rank_high"], ".0f"),
+    ):
+        rows = table[columns].itertuples(index=False)
+        shown[f"{head} [{confidence}]"] = [with_interval(*row, form) for row in rows]
     shown.loc[table["missing"].notna(), f"CARB [{confidence}]"] = "missing"
-    ranks = table[["rank", "rank_low", "rank_high"]].itertuples(index=False)
-    shown[f"rank [{confidence}]"] = [_with_interval(*row, "{:.0f}") for row in ranks]
     for name, head in (("n", "n"), ("n_tied", "tied"), ("n_within_noise", "within noise")):
-        shown[head] = ["" if pd.isna(value) else str(value) for value in table[name]]
+        shown[head] = as_cells(table[name])
     return shown
 
 
@@ -253,16 +255,10 @@ def board_of(scores: dict[str, pd.DataFrame], settings: dict, **more) -> Leaderb
 def by_scorer(
     paths: Iterable[str | Path], scorers: Iterable[str], benchmark: str, languages: Sequence[str] = ()
 ) -> dict[str, pd.DataFrame]:
-    """Read the score files of some scorers on a benchmark: {scorer: its rows}, in the scorers' order.
+    """Read the score files of scorers on a benchmark: {scorer: its rows}, without unavailable scorers.
 
-    An unavailable scorer is left out (see `core.tables.unavailable_reasons`).
-
-    Args:
-        languages: order of the rows; () for that of the files.
-
-    Raises:
-        PolyrewardError: a file is of another benchmark or scorer, or a scorer has no scores.
-    """
+    languages: order of the rows; () for that of the files. Raises PolyrewardError where a file is of another
+    benchmark or scorer, or a scorer has no scores."""
     paths, scorers = list(paths), list(scorers)
     table, gone = read_scores(paths), unavailable_reasons(paths)
     there = {*table["scorer"], *gone}
@@ -284,10 +280,3 @@ def in_all(*groups: Mapping[str, pd.DataFrame]) -> list[dict[str, pd.DataFrame]]
     """Return each group of {scorer: scores} with only the scorers that every group has."""
     shared = set.intersection(*(set(group) for group in groups))
     return [{name: table for name, table in group.items() if name in shared} for group in groups]
-
-
-def _with_interval(value, low, high, form: str) -> str:
-    if pd.isna(value):
-        return ""
-    ends = "" if pd.isna(low) else f" [{form.format(low)}, {form.format(high)}]"
-    return f"{form.format(value)}{ends}"

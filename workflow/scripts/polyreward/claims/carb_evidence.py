@@ -13,9 +13,8 @@ import pandas as pd
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.downstream.correlation import POINT_COLUMNS
-from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer, in_all
+from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer, check_same_items, in_all
 from polyreward.carb.perturbation.sensitivity import (
-    check_same_items,
     indices_by_wording,
     relative_changes,
     sensitivity_index,

@@ -6,19 +6,14 @@ import difflib
 
 @dataclasses.dataclass(frozen=True)
 class Perturbation:
-    """How an answer is rewritten. frame: a key of the file of cultures, which says whether the label, the
-    place, is named. fact: "own", or "another" culture's. language: the item's "own", or "another". wording:
-    the answer's "own", or "another" (wordings.py)."""
+    """How an answer is rewritten: its fact, language and wording are its "own" or "another".
+
+    frame: a key of the file of cultures, which says whether the label, the place, is named."""
 
     frame: str
     fact: str = "own"
     language: str = "own"
     wording: str = "own"
-
-    @property
-    def keeps_label(self) -> bool:
-        """Whether the rewrite names the place."""
-        return self.frame != "unlabelled"
 
 
 BASE = Perturbation("labelled")
@@ -32,6 +27,5 @@ PERTURBATIONS = {
 
 
 def changed_share(one: str, other: str) -> float:
-    """Return the share of two texts' characters, 0 to 1, that the other does not have, in order (1 -
-    difflib's ratio)."""
+    """Return 1 - difflib's ratio: the share of two texts' characters that the other lacks, in order."""
     return 1 - difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()

@@ -1,15 +1,9 @@
-"""How far scores move under rewrites and between languages: columns and measures that scripts and claims
-share."""
-
-from collections.abc import Mapping, Sequence
+"""How far scores move under rewrites and between languages: columns and measures."""
 
 import numpy as np
 import pandas as pd
 
-from polyreward.analysis.bootstrap import Interval, resampled_sections
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
-from polyreward.core.errors import raise_all
-from polyreward.core.seeds import job_seed
 
 INDEX = ["index", "index_low", "index_high"]
 PERCENT = ["percent", "percent_low", "percent_high", "percent_size"]
@@ -37,32 +31,30 @@ NO_SPREAD, NO_CHANGE = "all answers to a question have the same score", "no rewr
 
 
 def spread(scores: pd.DataFrame) -> float:
-    """Return the standard deviation of a scorer's scores of the answers to one question, pooled over
-    questions.
+    """Return the standard deviation of a scorer's scores of a question's answers, pooled over questions.
 
     Changes are relative to it: a reward model's zero and unit are arbitrary, and so is what it adds to all
-    answers to a question. 0 where it never tells answers apart."""
+    answers to a question. 0 where it never distinguishes answers."""
     variances = scores.groupby("id", sort=False)["score"].var(ddof=1)
     found = float(np.sqrt(variances.mean()))
     return found if found > SAME else 0.0
 
 
 def relative_changes(scores: pd.DataFrame, unit: float) -> pd.DataFrame:
-    """Return each item's (score of the rewrite - score of the base) / unit: ids by PERTURBATIONS; nan where
-    unit is 0.
+    """Return (score of the rewrite - score of the base) / unit: ids by PERTURBATIONS; nan where unit is 0.
 
-    unit: the scorer's `spread`. The quotient by |score| means something only where a score of 0 does: a
-    Bradley-Terry reward may be moved by any constant, and a judge's base is always 0."""
+    unit: the scorer's `spread`, not |score|: a Bradley-Terry reward may be moved by any constant, and a
+    judge's base is always 0."""
     wide = scores.pivot(index="id", columns="candidate", values="score")
     rewrites = wide[list(range(1, 1 + len(PERTURBATIONS)))]
     return (rewrites.sub(wide[0], axis=0) / (unit or np.nan)).set_axis(list(PERTURBATIONS), axis=1)
 
 
 def sensitivity_index(sizes: np.ndarray) -> np.ndarray:
-    """Return (fact - surface) / (fact + surface) of mean sizes of change (..., PERTURBATIONS), the means over
-    those that change the fact (CC) and over the others.
+    """Return (fact - surface) / (fact + surface) of mean sizes of change (..., PERTURBATIONS).
 
-    1: moved only by the fact; 0: by both alike; -1: only by the surface; nan where nothing moves it."""
+    fact: the mean over rewrites that change the fact (CC); surface: over the others. 1: moved only by the
+    fact; 0: by both alike; -1: only by the surface; nan where nothing moves it."""
     fact, surface = _fact_and_surface(sizes)
     return _index(fact.mean(axis=-1), surface.mean(axis=-1))
 
@@ -82,21 +74,3 @@ def _fact_and_surface(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _index(fact: np.ndarray, surface: np.ndarray) -> np.ndarray:
     both = fact + surface
     return np.divide(fact - surface, both, out=np.full(both.shape, np.nan), where=both > 0)
-
-
-def check_same_items(scores: Mapping[str, pd.DataFrame]) -> None:
-    """Raise PolyrewardError that names every scorer whose items are not the first one's."""
-    first, *others = scores
-    ids = set(scores[first]["id"])
-    other = [name for name in others if set(scores[name]["id"]) != ids]
-    raise_all(
-        (f"{name}: its items are not those of {first}; score them again" for name in other), "CARB scores"
-    )
-
-
-def resampled_means(values: np.ndarray, topics: Sequence[str], interval: Interval, key: str) -> np.ndarray:
-    """Return the columns' means under resampling of the rows by their topics: (samples, columns)."""
-    one, seed = ["all"] * len(values), job_seed(interval.seed, "bootstrap", key)
-    return resampled_sections(
-        np.asarray(values), one, topics, {"all": 1.0}, {"all": ["all"]}, interval.samples, seed
-    )[:, :, 0]
