@@ -3,7 +3,7 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 
 import pandas as pd
@@ -39,10 +39,7 @@ ByCulture = dict[str, list[dict]]
 class Expected:
     """What the configuration expects of items.
 
-    Attributes:
-        names: {culture: its language's English name}.
-        scripts: {culture: its ISO 15924 script}.
-    """
+    names: {culture: its language's English name}; scripts: {culture: its ISO 15924 script}."""
 
     names: Mapping[str, str]
     scripts: Mapping[str, str]
@@ -58,9 +55,8 @@ class Expected:
         """Return the domain that a row's `domain` or `subset` names, as here or as in the public sample."""
         named = str(_first(row, "domain", "subset") or "").strip()
         plain = named.removeprefix(PREFIX)
-        return next(
-            (name for name in (named, plain, SAMPLE_DOMAINS.get(plain)) if name in self.domains), None
-        )
+        options = (named, plain, SAMPLE_DOMAINS.get(plain))
+        return next((name for name in options if name in self.domains), None)
 
 
 def benchmark_items(
@@ -88,7 +84,8 @@ def benchmark_items(
     similarities = read_sealed(files["similarities"])
     kept, counts = kept_items(items, references, similarities, scripts, Filters(**filters))
     by_culture = checked_items(kept, counts, references, list(names), domains, seed, items_per_cell)
-    return by_culture, pd.DataFrame(selection_counts(counts, chain(*by_culture.values())))[SELECTION_COLUMNS]
+    drawn = chain(*by_culture.values())
+    return by_culture, pd.DataFrame(selection_counts(counts, drawn), columns=SELECTION_COLUMNS)
 
 
 def given_items(
@@ -104,13 +101,16 @@ def given_items(
     for item in items:
         cell, script = (item["culture"], item["domain"]), expected.scripts[item["culture"]]
         there[cell] += 1
-        texts = [answer["text"] for answer in (item["chosen"], *item["answers"])]
-        odd[cell] += sum(foreign(text, script, filters.script_share) for text in texts)
+        odd[cell] += sum(foreign(text, script, filters.script_share) for text in _texts(item))
     counts = pd.DataFrame(
         [(*cell, count, odd[cell], drawn[cell]) for cell, count in there.items()],
         columns=["culture", "domain", "items", "answers_foreign", "items_drawn"],
     ).reindex(columns=SELECTION_COLUMNS)
     return _by_culture(finished, expected.names), counts.astype(dict.fromkeys(SELECTION_COLUMNS[2:], "Int64"))
+
+
+def _texts(item: dict) -> list[str]:
+    return [answer["text"] for answer in (item["chosen"], *item["answers"])]
 
 
 def _by_culture(items: Sequence[dict], cultures: Iterable[str]) -> ByCulture:
@@ -134,15 +134,9 @@ def checked_items(
     raise_all(empty_cells(counts, cultures, domains), "carb")
     items = finished_items(kept, seed, items_per_cell)
     made = {(item["culture"], item["domain"]) for item in items}
-    raise_all(
-        (
-            f"{culture}, {domain}: no four questions have answers that all differ; write more topics"
-            for culture in cultures
-            for domain in domains
-            if (culture, domain) not in made
-        ),
-        "carb",
-    )
+    gone = (cell for cell in product(cultures, domains) if cell not in made)
+    problem = "no four questions have answers that all differ; write more topics"
+    raise_all((f"{culture}, {domain}: {problem}" for culture, domain in gone), "carb")
     raise_all(item_problems(items, references), "carb")
     return _by_culture(items, cultures)
 
@@ -154,11 +148,9 @@ def selection_counts(counts: Sequence[dict], items: Iterable[dict]) -> list[dict
 
 
 def read_item_files(paths: Iterable[str | Path], expected: Expected) -> list[dict]:
-    """Read and check all items of some files; return them as filters.kept_items does, and `more`: their other
-    keys.
+    """Read and check items; return them as filters.kept_items does, and `more`: their other keys.
 
-    An item's id becomes `<domain>-<id>_<culture>`, so that the same id in two cultures is one topic asked of
-    both.
+    An item's id becomes `<domain>-<id>_<culture>`: the same id in two cultures is one topic asked of both.
 
     Raises:
         PolyrewardError: lists the problems with their file and place.
@@ -182,8 +174,7 @@ def read_item_files(paths: Iterable[str | Path], expected: Expected) -> list[dic
     problems += [
         f"{culture}, {domain}: there is no item; add some, or leave one of the two out of carb.cultures and"
         " carb.domains"
-        for culture in expected.names
-        for domain in expected.domains
+        for culture, domain in product(expected.names, expected.domains)
         if (culture, domain) not in cells
     ]
     problems += script_problems(items, expected)
@@ -228,13 +219,12 @@ def row_problems(row: Mapping, expected: Expected) -> Iterator[str]:
 
 
 def script_problems(items: Sequence[dict], expected: Expected) -> Iterator[str]:
-    """Yield a problem for each culture whose items are all in another script; of some the terminal has their
-    number.
+    """Yield a problem for each culture whose items are all in another script; announce how many others are.
 
     An item about an idiom may hold mostly English, as some of the authors' own do."""
     odd, all_items = Counter(), Counter(item["culture"] for item in items)
     for item in items:
-        texts = [item["prompt"], *(answer["text"] for answer in (item["chosen"], *item["answers"]))]
+        texts = [item["prompt"], *_texts(item)]
         odd[item["culture"]] += script_share(" ".join(texts), expected.scripts[item["culture"]]) < LEAST_SHARE
     for culture, count in (+odd).items():
         said = f"{count} of {all_items[culture]} items of {expected.names[culture]}"

@@ -1,5 +1,6 @@
 """Combine each culture's own answer with other cultures' references."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from polyreward.carb.items.cultures import read_cultures
@@ -13,14 +14,13 @@ KEPT = ("culture", "domain", "source", "topic", "prompt", "is_fact", "family", "
 def possible_items(references: Sequence[dict], cultures: dict) -> Iterator[dict]:
     """Yield an item for each unambiguous reference: its culture's own answer and every mismatched one.
 
-    An item has id, culture, domain, source, topic, prompt, is_fact, chosen {value, check, text}, shared
-    (other cultures with the same right answer) and answers [{value, check, cultures, text}]. All texts are in
-    the culture's language and its `unlabelled` frame. selection.py gives items with a `family` their answers.
-    """
-    by_topic: dict[str, list[dict]] = {}
+    chosen: {value, check, text}; shared: other cultures with the same right answer; answers: [{value, check,
+    cultures, text}]. All texts are in the culture's language and its `unlabelled` frame. selection.py gives
+    items with a `family` their answers."""
+    by_topic = defaultdict(list)
     for row in references:
         if row["value"] is not None:
-            by_topic.setdefault(row["topic"], []).append(row)
+            by_topic[row["topic"]].append(row)
     for rows in by_topic.values():
         for row in rows:
             others = [] if "family" in row else [other for other in rows if other is not row]
@@ -28,10 +28,10 @@ def possible_items(references: Sequence[dict], cultures: dict) -> Iterator[dict]
 
 
 def _item(row: dict, others: Sequence[dict], frame: str) -> dict:
-    mismatched: dict[str, list[dict]] = {}
+    mismatched = defaultdict(list)
     for other in others:
         if other["value"] != row["value"]:
-            mismatched.setdefault(other["value"], []).append(other)
+            mismatched[other["value"]].append(other)
 
     def answer(reference: dict) -> dict:
         text = frame.replace("{answer}", reference["texts"][row["culture"]])

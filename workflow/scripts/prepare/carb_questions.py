@@ -21,8 +21,7 @@ KINDS = ("accepted", "options", "reference")  # what an answer is rated by: a qu
 def downstream_questions(
     files: Sequence[str], cultures: Sequence[str], per_culture: int | None, seed: int
 ) -> list[dict]:
-    """Return the questions of all sets: id, downstream (the set), culture, prompt, shown (what a base
-    continues), one of KINDS.
+    """Return all sets' questions: id, downstream (the set), culture, prompt, shown (to a base), one of KINDS.
 
     Args:
         files: YAML like resources/carb/questions.yaml, or JSON Lines of id, language (or culture),
@@ -31,30 +30,22 @@ def downstream_questions(
     """
     found = []
     for path in map(Path, files):
-        of_file = _of_yaml if path.suffix == ".yaml" else _of_lines
-        asked = [{**question, "downstream": path.stem} for question in of_file(path, cultures)]
+        if path.suffix == ".yaml":
+            of_file = accepted_questions(read_yaml(path), cultures, str(path))
+        else:
+            of_file = _of_lines(path, cultures)
+        asked = [{**question, "downstream": path.stem} for question in of_file]
         found += drawn(asked, ["culture"], per_culture, seed, "carb", "questions")
-    raise_all(
-        (f"two sets have a question `{id_}`; give one another id" for id_ in _twice(found)), "carb.questions"
-    )
+    twice = (f"two sets have a question `{id_}`; give one another id" for id_ in _twice(found))
+    raise_all(twice, "carb.questions")
     return found
 
 
-def _of_yaml(path: Path, cultures: Sequence[str]) -> list[dict]:
-    return accepted_questions(read_yaml(path), cultures, str(path))
-
-
 def _of_lines(path: Path, cultures: Sequence[str]) -> list[dict]:
-    rows = list(file_rows(path))
-    raise_all(
-        (problem for place, row in rows for problem in _line_problems(place, row)),
-        f"{path}: questions",
-        PROBLEMS,
-    )
-    raise_all(
-        (f"`{id_}` appears twice; give each its own" for id_ in _twice(row for _, row in rows)),
-        f"{path}: questions",
-    )
+    rows, where = list(file_rows(path)), f"{path}: questions"
+    raise_all((problem for place, row in rows for problem in _line_problems(place, row)), where, PROBLEMS)
+    twice = _twice(row for _, row in rows)
+    raise_all((f"`{id_}` appears twice; give each its own" for id_ in twice), where)
     asked = [_asked({**row, "culture": _culture(row)}) for _, row in rows if _culture(row) in cultures]
     if not asked:
         raise PolyrewardError(
@@ -80,25 +71,22 @@ def _line_problems(place: str, row: dict | str) -> Iterator[str]:
             yield f"{place}: `{key}` is no text; give one"
         elif AS_TEXT.match(value):
             yield f"{place}: `{key}` holds messages as text (pandas writes CSV so); write plain text"
-    given = [kind for kind in KINDS if row.get(kind) is not None]
+    given, count = [kind for kind in KINDS if row.get(kind) is not None], len(LETTERS)
     if len(given) != 1:
         yield f"{place}: has {' and '.join(given) or 'no answer'}; give one of {', '.join(KINDS)}"
-    elif given == ["options"] and (
-        not _texts(row["options"], len(LETTERS)) or row.get("right") not in range(len(LETTERS))
+    elif given == ["options"] and not (
+        _texts(row["options"]) and len(row["options"]) == count and row.get("right") in range(count)
     ):
-        yield (
-            f"{place}: `options` are not {len(LETTERS)} texts, or `right` is none of 0 to {len(LETTERS) - 1}"
-        )
+        yield f"{place}: `options` are not {count} texts, or `right` is none of 0 to {count - 1}"
     elif given == ["accepted"] and not _texts(row["accepted"]):
         yield f"{place}: `accepted` is no list of texts; give one or more"
     elif given == ["reference"] and not _texts([row["reference"]]):
         yield f"{place}: `reference` is no text; give one"
 
 
-def _texts(values: object, count: int | None = None) -> bool:
-    if not isinstance(values, list) or not values or (count is not None and len(values) != count):
-        return False
-    return all(isinstance(value, str) and value.strip() for value in values)
+def _texts(values: object) -> bool:
+    is_list = isinstance(values, list) and bool(values)
+    return is_list and all(isinstance(value, str) and value.strip() for value in values)
 
 
 def _asked(row: dict) -> dict:
@@ -118,23 +106,13 @@ KEYS = ("asks", "prompt", "accepted")
 
 
 def accepted_questions(data: dict, cultures: Sequence[str], where: str) -> list[dict]:
-    """Return some cultures' questions: id, culture, prompt, shown (what a policy continues), and accepted
-    answers.
+    """Return some cultures' questions: id, culture, prompt, shown (to a base), and accepted answers.
 
-    Args:
-        data: {culture: question, answer, examples, questions}; resources/carb/questions.yaml explains them.
-
-    Raises:
-        PolyrewardError: names every culture without questions, and every bad question.
-    """
-    raise_all(
-        (
-            f"culture {culture} has no questions; write some, in a file that carb.questions names"
-            for culture in cultures
-            if culture not in data
-        ),
-        where,
-    )
+    data: as resources/carb/questions.yaml explains it. Raises PolyrewardError that names every culture
+    without questions, and every bad question."""
+    missing = [culture for culture in cultures if culture not in data]
+    write = "write some, in a file that carb.questions names"
+    raise_all((f"culture {culture} has no questions; {write}" for culture in missing), where)
     raise_all((p for culture in cultures for p in _accepted_problems(culture, data[culture])), where)
     return [question for culture in cultures for question in _of_culture(culture, data[culture])]
 
@@ -162,28 +140,23 @@ def _accepted_problems(culture: str, entry: dict) -> Iterator[str]:
         else:
             whole.append(question)
     for question in whole:
+        where = f"{culture}: {question['asks']}"
         if not isinstance(question["accepted"], list):
-            yield f"{culture}: {question['asks']}: `accepted` is no list; write one, also of a single answer"
+            yield f"{where}: `accepted` is no list; write one, also of a single answer"
             continue
         for text in map(str, question["accepted"]):
             if not plain(text):
-                yield (f"{culture}: {question['asks']}: “{text}” has neither letter nor digit; correct it")
+                yield f"{where}: “{text}” has neither letter nor digit; correct it"
             elif re.fullmatch(f"[{PARTICLES_FOLLOW}]", plain(text)):
-                yield (
-                    f"{culture}: {question['asks']}: “{text}” is a single letter, which occurs in many"
-                    " words. Write a longer answer"
-                )
-    prompts = [question["prompt"] for question in whole]
-    yield from (
-        f"{culture}: “{prompt}” appears twice; keep one"
-        for prompt in sorted(set(prompts))
-        if prompts.count(prompt) > 1
-    )
-    asked = {example[0] for example in entry["examples"]} & set(prompts)
-    yield from (
-        f"{culture}: “{prompt}” is an example too, with its answer; take another example"
-        for prompt in sorted(asked)
-    )
+                many = "is a single letter, which occurs in many words. Write a longer answer"
+                yield f"{where}: “{text}” {many}"
+    counts = Counter(question["prompt"] for question in whole)
+    examples = {example[0] for example in entry["examples"]}
+    for prompt in sorted(counts):
+        if counts[prompt] > 1:
+            yield f"{culture}: “{prompt}” appears twice; keep one"
+        if prompt in examples:
+            yield f"{culture}: “{prompt}” is an example too, with its answer; take another example"
 
 
 def main(snakemake):

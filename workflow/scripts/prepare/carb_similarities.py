@@ -1,5 +1,6 @@
 """Measure the similarity of each wrong answer to the right one."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -22,12 +23,8 @@ from polyreward.ops.jobs import run
 class Encoder:
     """A model and tokenizer as a text encoder: the mean of a text's hidden states.
 
-    Args:
-        source: a folder or hub id (with revision) of any model for AutoModel.
-        dtype: from precision.dtype_of.
-        layers: number of blocks to run, from the bottom; None for all.
-        max_length: tokens, truncated on the right.
-    """
+    source: a folder or hub id (with revision) of any model for AutoModel. layers: number of blocks to run,
+    from the bottom; None for all. max_length: tokens, truncated on the right."""
 
     def __init__(
         self,
@@ -53,9 +50,8 @@ class Encoder:
         found = np.empty((len(texts), self.model.config.hidden_size), dtype="float32")
         with progress(label, len(texts)) as advance:
             for batch in token_budget_batches(list(map(len, sequences)), self.token_budget):
-                states = self.model(
-                    **padded([sequences[i] for i in batch], self.tokenizer.pad_token_id, device())
-                ).last_hidden_state
+                together = padded([sequences[i] for i in batch], self.tokenizer.pad_token_id, device())
+                states = self.model(**together).last_hidden_state
                 for index, of_text in zip(batch, states, strict=True):
                     found[index] = of_text[: len(sequences[index])].float().mean(dim=0).cpu().numpy()
                 advance(len(batch))
@@ -67,15 +63,14 @@ def similarities(items: Iterable[dict], encoder: Encoder) -> pd.DataFrame:
 
     The mean of each language's embeddings is subtracted, since otherwise all texts of a language are similar.
     """
-    by_culture: dict[str, list[dict]] = {}
+    by_culture = defaultdict(list)
     for item in items:
         if item["answers"]:  # questions that lend each other their answers are not compared
-            by_culture.setdefault(item["culture"], []).append(item)
+            by_culture[item["culture"]].append(item)
     records = []
     for culture, of_culture in by_culture.items():
-        texts = sorted(
-            {answer["text"] for item in of_culture for answer in [item["chosen"], *item["answers"]]}
-        )
+        answers = (answer for item in of_culture for answer in (item["chosen"], *item["answers"]))
+        texts = sorted({answer["text"] for answer in answers})
         vectors = unit_vectors(encoder.vectors(texts, f"embeddings, {culture}"))
         place = {text: number for number, text in enumerate(texts)}
         for item in of_culture:
@@ -95,10 +90,8 @@ def unit_vectors(vectors: np.ndarray) -> np.ndarray:
 
 
 def _blocks(model: nn.Module) -> nn.ModuleList:
-    count = model.config.num_hidden_layers
-    return next(
-        module for module in model.modules() if isinstance(module, nn.ModuleList) and len(module) == count
-    )
+    lists = (module for module in model.modules() if isinstance(module, nn.ModuleList))
+    return next(module for module in lists if len(module) == model.config.num_hidden_layers)
 
 
 def main(snakemake):

@@ -55,9 +55,7 @@ def criterion_of(
 
 
 def ending(text: str, most: int) -> str:
-    """Return a text on one line, or the end of a text longer than `most` characters, from the start of a
-    word.
-    """
+    """Return a text on one line; of one longer than `most` characters its end, from the start of a word."""
     line = " ".join(text.split())
     if len(line) <= most:
         return line
@@ -77,10 +75,8 @@ def warmup_rows(
 ) -> list[dict]:
     """Return questions and well-formed replies for fine-tuning, each pair in both orders: prompt, chosen.
 
-    Args:
-        language: the criterion's; None for each pair's own (English if it has none).
-        quote: length of the right answer's end that the criterion quotes with its label; 0 for none.
-    """
+    language: the criterion's; None for each pair's own (English if it has none). quote: length of the right
+    answer's end that the criterion quotes with its label; 0 for none."""
     rows = []
     for asked in both_orders(pairs):
         spoken = language or asked["pair"].get("language", "en")
@@ -96,10 +92,7 @@ OWN = "own"  # the source of pairs of the benchmark's held-out topics
 
 
 def training_pairs(items: Sequence[dict]) -> list[dict]:
-    """Return best-of-four items as pairs of the chosen answer and each rejected one.
-
-    A pair has id, prompt, chosen, rejected, culture, language, topic and domain.
-    """
+    """Return best-of-four items as pairs of the chosen answer and each rejected one."""
     return [
         {
             "id": f"{item['id']}_{reference.get('topic', reference['culture'])}",
@@ -137,13 +130,8 @@ def drawn_for(
 ) -> dict[str, list[dict]]:
     """Draw pairs by hash for uses {use: how many}, no pair twice; the others are the `rest`.
 
-    Args:
-        where: the settings that an error names.
-        last: ids of pairs to draw only when no others are left.
-
-    Raises:
-        PolyrewardError: there are too few pairs.
-    """
+    where: the settings that an error names. last: ids of pairs to draw only when no others are left. Raises
+    PolyrewardError where there are too few pairs."""
     order = sorted(pairs, key=lambda pair: (pair["id"] in last, job_seed(seed, "locals", "pair", pair["id"])))
     if len(order) < sum(sizes.values()):
         asked = ", ".join(f"{use} {size}" for use, size in sizes.items())
@@ -200,10 +188,8 @@ def split_pairs(
         shares: {source, OWN for items: share of GRPO's pairs that are not easy}; the rest is from all.
         easy_shares: {"warmup", "grpo": share of easy pairs}.
     """
-    many = {
-        use: round((easy_shares or {}).get(use, 0) * size)
-        for use, size in (("warmup", warmup), ("grpo", grpo))
-    }
+    sizes = {"warmup": warmup, "grpo": grpo}
+    many = {use: round((easy_shares or {}).get(use, 0) * size) for use, size in sizes.items()}
     simple = drawn_for(easy, many, seed, "think_as_locals.easy")
     kept, partners, left = _one_of_each(own, held_out, seed)
     alike = _with_answers_of([*kept, *partners], left)
@@ -235,14 +221,16 @@ def _one_of_each(pairs: Sequence[dict], count: int, seed: int) -> tuple[list[dic
             f"think_as_locals.held_out: {count} items, but {len(items)} are there to train on; lower it, or"
             " raise carb.training_share"
         )
-    chosen = set(items[:count])
-    kept = {_item(pair): pair for pair in reversed(order) if _item(pair) in chosen}
-    partners = [pair for pair in order if _item(pair) in chosen and kept[_item(pair)] is not pair]
-    return (
-        [kept[item] for item in items[:count]],
-        partners,
-        [pair for pair in order if _item(pair) not in chosen],
-    )
+    kept = dict.fromkeys(items[:count])
+    partners, others = [], []
+    for pair in order:
+        if _item(pair) not in kept:
+            others.append(pair)
+        elif kept[_item(pair)] is None:
+            kept[_item(pair)] = pair
+        else:
+            partners.append(pair)
+    return list(kept.values()), partners, others
 
 
 def _with_answers_of(taken: Sequence[dict], pairs: Sequence[dict]) -> set[str]:
@@ -258,29 +246,21 @@ def _item(pair: dict) -> tuple[str, str]:
 def both_orders(pairs: Sequence[dict]) -> list[dict]:
     """Return each pair as two questions in a row, the right answer first and then second.
 
-    A question has id, request, right (the right answer's label) and the pair.
-    """
-    return [
-        {
-            "id": f"{pair['id']}_{right}",
-            "request": question(pair["prompt"], first, second),
-            "right": right,
-            "pair": pair,
-        }
-        for pair in pairs
-        for right, first, second in zip(
-            LABELS, (pair["chosen"], pair["rejected"]), (pair["rejected"], pair["chosen"]), strict=True
-        )
-    ]
+    right: the right answer's label."""
+    found = []
+    for pair in pairs:
+        answers = pair["chosen"], pair["rejected"]
+        for right, (first, second) in zip(LABELS, (answers, answers[::-1]), strict=True):
+            request = question(pair["prompt"], first, second)
+            found.append({"id": f"{pair['id']}_{right}", "request": request, "right": right, "pair": pair})
+    return found
 
 
 def main(snakemake):
     files, params, output = snakemake.input, snakemake.params, snakemake.output
     own = training_pairs(read_jsonl(files.item_files))
-    others, easy = (
-        dataset_pairs(read_jsonl(files.datasets)),
-        dataset_pairs(off_topic_pairs(read_jsonl(files.easy))),
-    )
+    others = dataset_pairs(read_jsonl(files.datasets))
+    easy = dataset_pairs(off_topic_pairs(read_jsonl(files.easy)))
     shares = {"shares": params.shares, "easy_shares": params.easy_shares}
     pairs = split_pairs(own, others, easy, **params.sizes, seed=params.seed, **shares)
     places = {culture: entry["places"] for culture, entry in read_yaml(files.cultures)["cultures"].items()}

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 import jsonschema
@@ -18,12 +19,9 @@ from polyreward.ops.jobs import run
 
 
 def read_topics(folder: str | Path, cultures: dict, domains: Sequence[str], schema: dict) -> list[dict]:
-    """Read and check all topics of a folder's YAML files; return them with their `domain`.
+    """Read and check the topics of a folder's YAML files in some domains; return them with their `domain`.
 
-    A file's name up to the first underscore is its domain; files of other domains are ignored.
-
-    Raises:
-        PolyrewardError: lists every problem.
+    A file's name up to the first underscore is its domain. Raises PolyrewardError that lists every problem.
     """
     files = [file for file in sorted(Path(folder).glob("*.yaml")) if _domain(file) in domains]
     topics, problems = [], []
@@ -63,15 +61,12 @@ def topic_problems(topic: dict, cultures: dict) -> Iterator[str]:
         if prompt.count("{place}") != 1:
             yield f"prompt, {language}: {{place}} appears {prompt.count('{place}')} times; it appears once"
         if ("{holiday}" in prompt) != (topic.get("fact") == "holiday_date"):
-            yield (
-                f"prompt, {language}: {{holiday}} belongs in the prompts of the fact holiday_date, and in no"
-                " other"
-            )
-    yield from (
-        _fact_problems(topic, covers)
-        if "fact" in topic
-        else _value_problems(topic["values"], covers, cultures)
-    )
+            belongs = "{holiday} belongs in the prompts of the fact holiday_date, and in no other"
+            yield f"prompt, {language}: {belongs}"
+    if "fact" in topic:
+        yield from _fact_problems(topic, covers)
+    else:
+        yield from _value_problems(topic["values"], covers, cultures)
 
 
 def holiday_number(topic: dict) -> int | None:
@@ -139,9 +134,8 @@ def own_problems(topic: dict, cultures: dict) -> Iterator[str]:
             yield f"own: culture {culture} is not in the file of cultures; write one that is there"
         for number, entry in enumerate(entries, 1):
             if culture not in entry["text"]:
-                yield (
-                    f"own, {culture}, question {number}: its answer has no text in its own language; write it"
-                )
+                place = f"own, {culture}, question {number}"
+                yield f"{place}: its answer has no text in its own language; write it"
         answers = [entry["text"].get(culture) for entry in entries]
         if len(set(answers)) < len(answers):
             yield f"own, {culture}: two questions have the same answer; write another"
@@ -172,22 +166,17 @@ def survey_problems(topic: dict, cultures: dict) -> Iterator[str]:
             yield f"shares: {culture} has {share}; a share is between 0 and 100"
         forms = topic["prompt"].get(culture, [])
         if len(forms) != len(FORMS) or any(form.count("{place}") != 1 for form in forms):
-            yield (
-                f"prompt, {culture}: needs {len(FORMS)} forms, how many agreed and how many did not, each"
-                " with {place} once"
-            )
+            needs = f"needs {len(FORMS)} forms, how many agreed and how many did not"
+            yield f"prompt, {culture}: {needs}, each with {{place}} once"
         if len(cultures["languages"].get(culture, {}).get("bands", [])) != len(BANDS):
-            yield (
-                f"prompt, {culture}: the file of cultures has no {len(BANDS)} `bands` for its language; write"
-                " them"
-            )
+            needs = f"the file of cultures has no {len(BANDS)} `bands` for its language"
+            yield f"prompt, {culture}: {needs}; write them"
     if len({band(share, CUTS[0]) for share in topic["shares"].values()} - {None}) < 2:
         yield "shares: all cultures are in the same band; ask what they differ on"
 
 
 def reference_rows(topics: Iterable[dict], cultures: dict, asked: Sequence[str]) -> Iterator[dict]:
-    """Yield one row per topic and asked culture: topic, domain, source, culture, prompt, is_fact, value,
-    check, texts.
+    """Yield one row per topic and asked culture.
 
     Cultures with the same value share it; a fact that is ambiguous for a culture has None. `texts` holds
     {language: answer}. Rows of topics with `own` or `shares` also have family and scale, for
@@ -195,15 +184,14 @@ def reference_rows(topics: Iterable[dict], cultures: dict, asked: Sequence[str])
     for topic in topics:
         if "own" in topic:
             yield from own_rows(topic, asked)
-            continue
-        if "shares" in topic:
+        elif "shares" in topic:
             yield from survey_rows(topic, cultures, asked)
-            continue
-        answers = _fact_answers(topic, cultures, asked) if "fact" in topic else _written_answers(topic)
-        for culture in asked:
-            if culture in answers:
-                prompt = _prompt(topic, cultures, culture)
-                yield {**_row(topic, topic["id"], culture, prompt, "fact" in topic), **answers[culture]}
+        else:
+            answers = _fact_answers(topic, cultures, asked) if "fact" in topic else _written_answers(topic)
+            for culture in asked:
+                if culture in answers:
+                    prompt = _prompt(topic, cultures, culture)
+                    yield {**_row(topic, topic["id"], culture, prompt, "fact" in topic), **answers[culture]}
 
 
 def _row(topic: dict, name: str, culture: str, prompt: str, is_fact: bool = True) -> dict:
@@ -245,11 +233,7 @@ def _prompt(topic: dict, cultures: dict, culture: str) -> str:
 
 
 def own_rows(topic: dict, asked: Sequence[str]) -> Iterator[dict]:
-    """Yield the rows of a topic whose cultures each have their own questions and answers.
-
-    Args:
-        topic: with `own`, {culture: [{prompt, text: {language: answer}, check}]}.
-    """
+    """Yield the rows of a topic with `own`, {culture: [{prompt, text: {language: answer}, check}]}."""
     for culture in asked:
         entries = topic["own"].get(culture, [])
         for number, entry in enumerate(entries, 1):
@@ -265,22 +249,18 @@ def own_rows(topic: dict, asked: Sequence[str]) -> Iterator[dict]:
 
 
 def survey_rows(topic: dict, cultures: dict, asked: Sequence[str]) -> Iterator[dict]:
-    """Yield the rows of a survey's question for each culture, form of the question and cut.
+    """Yield the rows of a survey's question for each culture, cut and form of the question.
 
-    The second form's share is the rest of the hundred, so its band mirrors the first's.
-
-    Args:
-        topic: with `prompt`, two forms per language, and `shares`, {culture: percentage that agreed}.
-    """
-    for culture in asked:
+    The second form's share is the rest of the hundred, so its band mirrors the first's. topic: with `prompt`,
+    two forms per language, and `shares`, {culture: percentage that agreed}."""
+    for culture, cut in product(asked, CUTS):
         share = topic["shares"].get(culture)
-        for cut in CUTS if share is not None else ():
-            place = band(share, cut)
-            for form, prompt in (
-                zip(FORMS, topic["prompt"][culture], strict=True) if place is not None else ()
-            ):
+        place = None if share is None else band(share, cut)
+        if place is not None:
+            where = cultures["cultures"][culture]["places"][culture]
+            for form, prompt in zip(FORMS, topic["prompt"][culture], strict=True):
                 number = len(BANDS) - 1 - place if form else place
-                prompt = prompt.replace("{place}", cultures["cultures"][culture]["places"][culture])
+                prompt = prompt.replace("{place}", where)
                 yield {
                     **_row(topic, f"{topic['id']}-{cut}{form}", culture, prompt),
                     "family": topic["id"],

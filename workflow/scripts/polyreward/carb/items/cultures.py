@@ -1,5 +1,4 @@
-"""The file of cultures: where each is, its place phrases and holidays, and how its language frames an
-answer."""
+"""The file of cultures: their places, phrases and holidays, and how their languages frame an answer."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -13,8 +12,7 @@ FRAMES = ("labelled", "unlabelled")
 
 
 def read_cultures(path: str | Path, asked: Sequence[str]) -> dict:
-    """Read and check a file of cultures: {cultures: {name: {territory, places, holidays}}, languages: {name:
-    frames}}.
+    """Read and check a file of cultures: {cultures: {name: {territory, places, holidays}}, languages}.
 
     asked: the cultures of config.yaml. A culture is named after its language. Raises PolyrewardError that
     lists every problem."""
@@ -37,9 +35,8 @@ def missing(what: str, texts: dict, languages: Collection[str]) -> Iterator[str]
 
 
 def _problems(data: dict, asked: Sequence[str], path: str | Path) -> Iterator[str]:
-    if not isinstance(data, dict) or not all(
-        isinstance(data.get(key), dict) for key in ("cultures", "languages")
-    ):
+    keys = ("cultures", "languages")
+    if not isinstance(data, dict) or not all(isinstance(data.get(key), dict) for key in keys):
         yield "needs `cultures` and `languages`, each a mapping"
         return
     yield from unknown("carb.cultures", asked, data["cultures"], str(path))

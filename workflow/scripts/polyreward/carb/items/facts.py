@@ -16,28 +16,20 @@ from babel import Locale, dates, numbers
 YEAR = 2025
 # CLDR's delimiters, which Babel leaves out. In Egypt more than one pair is usual, so it has none here.
 QUOTATION_MARKS = {
-    "zh": "\u201c \u201d",
-    "en": "\u201c \u201d",
-    "ko": "\u201c \u201d",
-    "th": "\u201c \u201d",
-    "vi": "\u201c \u201d",
+    **dict.fromkeys(("zh", "en", "ko", "th", "vi"), "\u201c \u201d"),
+    **dict.fromkeys(("ru", "es"), "\u00ab \u00bb"),
     "de": "\u201e \u201c",
-    "ru": "\u00ab \u00bb",
-    "es": "\u00ab \u00bb",
     "ja": "\u300c \u300d",
 }
-SEVERAL_SEPARATORS = {
-    "ko",
-    "es",
-}  # where more than one way to separate a date's figures is usual, whatever CLDR prefers
+# Where more than one way to separate a date's figures is usual, whatever CLDR prefers
+SEVERAL_SEPARATORS = {"ko", "es"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Culture:
-    """Whose facts: language (ISO 639-1) and territory (ISO 3166) are its CLDR locale; holidays: those that
-    are asked about.
+    """Whose facts: language (ISO 639-1) and territory (ISO 3166) are its CLDR locale.
 
-    holidays: names as the package `holidays` has them in that language."""
+    holidays: those that are asked about, as the package `holidays` names them in that language."""
 
     language: str
     territory: str
@@ -50,8 +42,7 @@ class Culture:
 
 
 class Fact(NamedTuple):
-    """What is true of a culture: two cultures with the same key share the fact; text: its value, in the asked
-    language."""
+    """What is true of all cultures with the same key; text: its value, in the asked language."""
 
     key: str
     text: str
@@ -61,9 +52,8 @@ class Fact(NamedTuple):
 def holiday_dates(language: str, territory: str) -> dict[str, list[datetime.date]]:
     """Return {name in that language: its dates} of a territory's public holidays in YEAR."""
     found = defaultdict(list)
-    for date, names in sorted(
-        holidays.country_holidays(territory, years=YEAR, observed=False, language=language).items()
-    ):
+    known = holidays.country_holidays(territory, years=YEAR, observed=False, language=language)
+    for date, names in sorted(known.items()):
         for name in names.split("; "):
             found[name].append(date)
     return dict(found)
@@ -72,23 +62,18 @@ def holiday_dates(language: str, territory: str) -> dict[str, list[datetime.date
 def package_language(culture: Culture) -> str:
     """Return what the package `holidays` calls a culture's own language, such as zh_CN."""
     known = holidays.country_holidays(culture.territory).supported_languages
-    return min(
-        (name for name in known if name.split("_")[0] == culture.language),
-        key=lambda name: culture.territory not in name,
-    )
+    own = (name for name in known if name.split("_")[0] == culture.language)
+    return min(own, key=lambda name: culture.territory not in name)
 
 
 def holiday_date(culture: Culture, language: str, number: int) -> Fact | None:
-    """Return day and month of the culture's holiday of that number, from 1; None where it has several days or
-    is not listed."""
+    """Return day and month of a holiday, counted from 1; None where it has several days or is not listed."""
     if number > len(culture.holidays):
         return None
-    found = holiday_dates(package_language(culture), culture.territory)[culture.holidays[number - 1]]
-    return (
-        Fact(f"{found[0]:%m-%d}", dates.format_skeleton("MMMMd", found[0], locale=language))
-        if len(found) == 1
-        else None
-    )
+    days = holiday_dates(package_language(culture), culture.territory)[culture.holidays[number - 1]]
+    if len(days) > 1:
+        return None
+    return Fact(f"{days[0]:%m-%d}", dates.format_skeleton("MMMMd", days[0], locale=language))
 
 
 def currency_sign(culture: Culture, language: str) -> Fact | None:
@@ -102,18 +87,17 @@ def currency_sign(culture: Culture, language: str) -> Fact | None:
 
 
 def short_date(culture: Culture, language: str) -> Fact | None:
-    """Return YEAR's last day in figures, in the culture's order and with its separators; None where those or
-    its years vary.
+    """Return YEAR's last day in figures as the culture writes it; None where separators or years vary.
 
     The year is written in full, since how many of its figures are usual differs within a culture."""
-    if culture.language in SEVERAL_SEPARATORS or "G" in culture.locale.date_formats["long"].pattern:
+    formats = culture.locale.date_formats
+    if culture.language in SEVERAL_SEPARATORS or "G" in formats["long"].pattern:
         return None  # CLDR names the era (G) where another calendar is the usual one
-    pattern = re.sub(
-        "y+", "y", re.sub("M+", "MM", re.sub("d+", "dd", culture.locale.date_formats["short"].pattern))
-    )
-    text = dates.format_date(datetime.date(YEAR, 12, 31), pattern, locale="en").replace(
-        "\u200f", ""
-    )  # a mark of direction
+    pattern = formats["short"].pattern
+    for letters, wanted in (("d+", "dd"), ("M+", "MM"), ("y+", "y")):
+        pattern = re.sub(letters, wanted, pattern)
+    text = dates.format_date(datetime.date(YEAR, 12, 31), pattern, locale="en")
+    text = text.replace("\u200f", "")  # a mark of direction
     return Fact(text, text)
 
 

@@ -1,5 +1,4 @@
-"""Which possible answers go: those that are also right, that repeat another, in a foreign script, too near or
-too far."""
+"""Which possible answers go: those that repeat another, in a foreign script, too near or too far."""
 
 import dataclasses
 import difflib
@@ -7,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import pandas as pd
 
@@ -14,29 +14,16 @@ from polyreward.core.writing import script_share
 
 ANSWERS = 4  # of an item: one chosen, three rejected
 COUNT_COLUMNS = [
-    "culture",
-    "domain",
-    "topics",
-    "topics_ambiguous",
-    "topics_foreign",
-    "topics_repeated",
-    "topics_short",
-    "items",
-    "references",
-    "references_shared",
-    "answers",
-    "answers_duplicate",
-    "answers_foreign",
-    "answers_near",
-    "answers_far",
-    "answers_left",
+    *("culture", "domain"),
+    *("topics", "topics_ambiguous", "topics_foreign", "topics_repeated", "topics_short", "items"),
+    *("references", "references_shared"),
+    *("answers", "answers_duplicate", "answers_foreign", "answers_near", "answers_far", "answers_left"),
 ]
 
 
 @dataclasses.dataclass(frozen=True)
 class Filters:
-    """Limits for removing wrong answers. Facts from data (is_fact) go only if equal to, or too far from, the
-    right answer.
+    """Limits for removing wrong answers; data (is_fact) go only if equal to, or too far from, the right one.
 
     near_duplicate: likeness (0 to 1, difflib's ratio) from which on two written texts are one. script_share:
     least share of letters in the language's script. nearest, farthest: bounds of the cosine similarity of a
@@ -55,26 +42,23 @@ def kept_items(
     scripts: Mapping[str, str],
     filters: Filters,
 ) -> tuple[list[dict], list[dict]]:
-    """Filter the answers of possible items; return (items with three or more wrong answers, counts per
-    culture and domain).
+    """Filter possible items' answers; return (items with three or more wrong ones, counts by cell).
 
-    similarities: id, value and the cosine similarity of that answer to the chosen one. references_shared:
-    other cultures' references that are right for this one too; answers: distinct ones among the rest. Items
-    with a `family` get their wrong answers later: only they themselves are checked."""
+    A cell is a culture and domain. similarities: id, value and the cosine similarity of that answer to the
+    chosen one. references_shared: other cultures' references that are right for this one too; answers:
+    distinct ones among the rest. Items with a `family` get their wrong answers later: only they themselves
+    are checked."""
     counts: dict[tuple[str, str], Counter] = defaultdict(Counter)
     for row in _once_a_family(references):
         counts[row["culture"], row["domain"]].update(topics=1, topics_ambiguous=row["value"] is None)
     near = similarities.set_index(["id", "value"])["similarity"].to_dict()
     kept, seen = [], defaultdict(list)
     for item in items:
-        count = counts[item["culture"], item["domain"]]
-        right = [item["prompt"], item["chosen"]["text"]]
-        count["references"] += len(item["shared"]) + sum(
-            len(answer["cultures"]) for answer in item["answers"]
-        )
-        count["references_shared"] += len(item["shared"])
-        count["answers"] += len(item["answers"])
-        if any(foreign(text, scripts[item["culture"]], filters.script_share) for text in right):
+        count, script = counts[item["culture"], item["domain"]], scripts[item["culture"]]
+        right, shared = [item["prompt"], item["chosen"]["text"]], len(item["shared"])
+        mismatched = sum(len(answer["cultures"]) for answer in item["answers"])
+        count.update(references=shared + mismatched, references_shared=shared, answers=len(item["answers"]))
+        if any(foreign(text, script, filters.script_share) for text in right):
             count["topics_foreign"] += 1
             continue
         earlier = seen[item["culture"]]
@@ -82,21 +66,17 @@ def kept_items(
             count["topics_repeated"] += 1
             continue
         earlier.append(right)
-        if "family" in item:
-            count["items"] += 1
-            kept.append(item)
-            continue
         left = []
-        for answer in item["answers"]:
+        for answer in item["answers"] if "family" not in item else ():
             others = [item["chosen"]["text"], *(other["text"] for other in left)]
             similarity = near[item["id"], answer["value"]]
-            verdict = _verdict(
-                answer["text"], others, similarity, scripts[item["culture"]], item["is_fact"], filters
-            )
+            verdict = _verdict(answer["text"], others, similarity, script, item["is_fact"], filters)
             count[f"answers_{verdict}"] += 1
             if verdict == "left":
                 left.append(answer)
-        if len(left) < ANSWERS - 1:
+        if "family" in item:
+            left = item["answers"]
+        elif len(left) < ANSWERS - 1:
             count["topics_short"] += 1
             continue
         count["items"] += 1
@@ -117,17 +97,14 @@ def empty_cells(counts: Sequence[dict], cultures: Sequence[str], domains: Sequen
     """Return a problem for each culture and domain without an item: what removed them all."""
     found = {(row["culture"], row["domain"]): row for row in counts}
     problems = []
-    for culture in cultures:
-        for domain in domains:
-            row = found.get((culture, domain), dict.fromkeys(COUNT_COLUMNS, 0))
-            if not row["items"]:
-                removed = ", ".join(
-                    f"{name} {row[name]}" for name in COUNT_COLUMNS[2:] if name != "items" and row[name]
-                )
-                problems.append(
-                    f"{culture}, {domain}: no item is left ({removed or 'no topic'}); write more topics, or"
-                    " relax carb.filters"
-                )
+    for culture, domain in product(cultures, domains):
+        row = found.get((culture, domain), dict.fromkeys(COUNT_COLUMNS, 0))
+        if not row["items"]:
+            removed = ", ".join(f"{name} {row[name]}" for name in COUNT_COLUMNS[2:] if row[name])
+            problems.append(
+                f"{culture}, {domain}: no item is left ({removed or 'no topic'}); write more topics, or"
+                " relax carb.filters"
+            )
     return problems
 
 
@@ -170,8 +147,7 @@ def near_duplicate(one: str, other: str, likeness: float) -> bool:
 
 
 def foreign(text: str, script: str, least_share: float) -> bool:
-    """Return whether fewer than that share of a text's letters are of the script; a text without letters is
-    in any script."""
+    """Return whether fewer than that share of a text's letters are of the script; without letters: no."""
     return script_share(text, script) < least_share
 
 

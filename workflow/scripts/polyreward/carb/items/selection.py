@@ -1,5 +1,4 @@
-"""Which items are the benchmark: three rejected answers each, balanced positions, and topics held out to
-train on."""
+"""Which items are the benchmark: three rejected answers, balanced positions, topics held out to train on."""
 
 import math
 from collections import Counter, defaultdict
@@ -15,8 +14,7 @@ PROVENANCE = ("value", "culture", "topic", "check", "generator")
 
 
 def finished_items(items: Sequence[dict], seed: int, items_per_cell: int | None = None) -> list[dict]:
-    """Draw three wrong answers for each item and put all four in an order; return items as the benchmark has
-    them.
+    """Return the benchmark's items: three wrong answers drawn for each, and all four put in an order.
 
     items_per_cell: at most so many of each culture and domain, drawn by hash; a smaller number gives a part
     of the items that a larger one gives. Items with a `family` come first, in whole groups of four that share
@@ -35,25 +33,23 @@ def finished_items(items: Sequence[dict], seed: int, items_per_cell: int | None 
 def _finished_cell(
     cell: tuple[str, str], items: Sequence[dict], seed: int, count: int | None
 ) -> Iterator[dict]:
-    positions = sorted(
-        range(ANSWERS), key=lambda position: job_seed(seed, "carb", "position", *cell, position)
-    )
+    def drawn(*key) -> int:
+        return job_seed(seed, "carb", *key)
+
+    positions = sorted(range(ANSWERS), key=lambda position: drawn("position", *cell, position))
     groups = quartets([item for item in items if "family" in item], seed)
     grouped = [item for group in groups for item in with_answers(group)]
     others = [item for item in items if "family" not in item]
-    by_hash = [*grouped, *sorted(others, key=lambda item: job_seed(seed, "carb", "item", item["id"]))][:count]
+    by_hash = [*grouped, *sorted(others, key=lambda item: drawn("item", item["id"]))][:count]
     chosen_at = {item["id"]: positions[number % ANSWERS] for number, item in enumerate(by_hash)}
     used = Counter()
     for item in by_hash:
-        rejected = (
-            _rejected(item, used, seed)
-            if "family" not in item
-            else [{**answer, "culture": item["culture"]} for answer in item["answers"]]
-        )
+        if "family" in item:
+            rejected = [{**answer, "culture": item["culture"]} for answer in item["answers"]]
+        else:
+            rejected = _rejected(item, used, seed)
         used.update(answer["culture"] for answer in rejected)
-        answers = sorted(
-            rejected, key=lambda answer: job_seed(seed, "carb", "order", item["id"], answer["value"])
-        )
+        answers = sorted(rejected, key=lambda answer: drawn("order", item["id"], answer["value"]))
         answers.insert(chosen_at[item["id"]], {**item["chosen"], "culture": item["culture"]})
         yield {
             **{key: item[key] for key in ("id", "culture", "domain", "source", "topic", "prompt")},
@@ -64,46 +60,35 @@ def _finished_cell(
 
 
 def _rejected(item: dict, used: Counter, seed: int) -> list[dict]:
-    options = [
-        (
-            used[culture],
-            job_seed(seed, "carb", "rejected", item["id"], culture),
-            {**answer, "culture": culture},
-        )
-        for answer in item["answers"]
-        for culture in answer["cultures"]
-    ]
+    def place(answer: dict) -> tuple[int, int]:
+        return used[answer["culture"]], job_seed(seed, "carb", "rejected", item["id"], answer["culture"])
+
+    options = [{**answer, "culture": culture} for answer in item["answers"] for culture in answer["cultures"]]
     drawn: dict[str, dict] = {}
-    for _, _, answer in sorted(options, key=lambda option: option[:2]):
-        if len(drawn) < ANSWERS - 1:
-            drawn.setdefault(answer["value"], answer)
-    return list(drawn.values())
+    for answer in sorted(options, key=place):
+        drawn.setdefault(answer["value"], answer)
+    return list(drawn.values())[: ANSWERS - 1]
 
 
 def item_problems(items: Sequence[dict], references: Sequence[dict]) -> Iterator[str]:
-    """Yield each finished item's faults against the references: what is wrong for a culture must not be its
-    own.
+    """Yield each finished item's faults against the references.
 
-    Every answer's value must be that of the culture it was taken from; the four values differ, and so do the
-    four texts."""
+    What is wrong for a culture must not be its own. Every answer's value must be that of the culture it was
+    taken from; the four values differ, and so do the four texts."""
     values = {(row["topic"], row["culture"]): row["value"] for row in references}
     for item in items:
+        asked = item["topic"], item["culture"]
         for position, (reference, text) in enumerate(zip(item["references"], item["answers"], strict=True)):
-            own = values[item["topic"], item["culture"]]
-            right = position == item["chosen"]
-            topic = reference.get("topic", item["topic"])
-            if reference["value"] != values.get((topic, reference["culture"])):
-                yield f"{item['id']}: {reference['value']} is not the value of {reference['culture']}"
-            of_item = (topic, reference["culture"]) == (item["topic"], item["culture"])
-            if right != (reference["value"] == own) or right != of_item:
-                yield (
-                    f"{item['id']}: answer {position} ({text}) is {'not ' if right else ''}right for"
-                    f" {item['culture']}"
-                )
-        if any(
-            len(set(four)) < ANSWERS
-            for four in (item["answers"], [reference["value"] for reference in item["references"]])
-        ):
+            value, right = reference["value"], position == item["chosen"]
+            taken_from = reference.get("topic", item["topic"]), reference["culture"]
+            if value != values.get(taken_from):
+                yield f"{item['id']}: {value} is not the value of {reference['culture']}"
+            is_own, is_asked = value == values[asked], taken_from == asked
+            if not right == is_own == is_asked:
+                said = "not right" if right else "right"
+                yield f"{item['id']}: answer {position} ({text}) is {said} for {item['culture']}"
+        of_values = [reference["value"] for reference in item["references"]]
+        if min(len(set(four)) for four in (item["answers"], of_values)) < ANSWERS:
             yield f"{item['id']}: two of its answers are the same"
 
 
@@ -111,11 +96,10 @@ Items = list[dict]
 
 
 def quartets(items: Sequence[dict], seed: int) -> list[Items]:
-    """Return groups of four questions of one culture and domain whose answers differ; what is left over is in
-    none.
+    """Return groups of four questions of one culture and domain whose answers differ; some may be in none.
 
-    Families that ask one question are taken four at a time, those that ask two are paired, the ones with the
-    fewest possible partners first, all by hash. Items are in the order of their groups."""
+    Families that ask one question are taken four at a time. Those that ask two are paired, the ones with the
+    fewest possible partners first. All is by hash."""
     units: dict[str, dict[str, Items]] = defaultdict(lambda: defaultdict(list))
     for item in items:
         units[item["family"]][item["scale"]].append(item)
@@ -130,18 +114,14 @@ def quartets(items: Sequence[dict], seed: int) -> list[Items]:
 
 
 def with_answers(group: Items) -> Iterator[dict]:
-    """Yield a group's items as filters.kept_items returns others: each with the other three's answers as its
-    wrong ones."""
+    """Yield a group's items, each with the other three's answers as its wrong ones."""
     for item in group:
-        others = [other for other in group if other is not item]
-        yield {
-            **item,
-            "chosen": {**item["chosen"], "topic": item["topic"]},
-            "answers": [
-                {**other["chosen"], "topic": other["topic"], "cultures": [item["culture"]]}
-                for other in others
-            ],
-        }
+        answers = [
+            {**other["chosen"], "topic": other["topic"], "cultures": [item["culture"]]}
+            for other in group
+            if other is not item
+        ]
+        yield {**item, "chosen": {**item["chosen"], "topic": item["topic"]}, "answers": answers}
 
 
 def _paired(families: dict[str, list[Items]]) -> list[Items]:
@@ -174,28 +154,26 @@ def _differ(group: Items) -> bool:
 
 
 def held_out_topics(domains: dict[str, str], share: float, seed: int) -> set[str]:
-    """Return the topics to train on, none of whose items may be in the benchmark.
+    """Return the topics to train on: of each domain that share, rounded up, drawn by hash.
 
-    domains: {topic: its domain}. Of each domain that share of its topics, rounded up, drawn by hash; a domain
-    keeps one for the benchmark."""
+    domains: {topic: its domain}. A domain keeps one topic for the benchmark."""
     drawn = set()
     for domain in sorted(set(domains.values())):
-        of_domain = [topic for topic, its in domains.items() if its == domain]
+        of_domain = [topic for topic, own in domains.items() if own == domain]
         of_domain.sort(key=lambda topic: job_seed(seed, "carb", "held out", topic))
         drawn |= set(of_domain[: min(math.ceil(share * len(of_domain)), len(of_domain) - 1)])
     return drawn
 
 
 def family(row: dict) -> str:
-    """Return what is held out as one: the family of a row's questions, or else its topic."""
+    """Return what is held out as one: the family of a row's questions, or its topic."""
     return row.get("family", row["topic"])
 
 
 def split_topics(
     references: Sequence[dict], items: Sequence[dict], share: float, seed: int, training: bool
 ) -> tuple[list[dict], list[dict]]:
-    """Return the references and the possible items of the topics that are held out to train on, or of all
-    others."""
+    """Return the references and possible items of the topics to train on, or of all others."""
     held_out = held_out_topics({family(row): row["domain"] for row in references}, share, seed)
     return tuple(
         [row for row in rows if (family(row) in held_out) == training] for rows in (references, items)
