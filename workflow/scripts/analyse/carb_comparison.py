@@ -1,5 +1,6 @@
 """Compare all scorers on CARB: the leaderboard, scores by group of languages and by domain, and one item."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import product
 
@@ -31,8 +32,7 @@ def example_item(board: Leaderboard, items: Sequence[dict], culture: str) -> dic
 def glance_table(
     board: Leaderboard, items: Sequence[dict], scores: dict[str, pd.DataFrame], culture: str
 ) -> pd.DataFrame:
-    """Return what Figure 1 shows: an item, its answers' scores by the best of each kind, and all items'
-    counts."""
+    """Return what Figure 1 shows: an item, its answers' scores by the best of each kind, and counts."""
     item = example_item(board, items, culture)
     key = {"item": item["id"], "culture": culture, "domain": item["domain"]}
     records = [{"panel": "prompt", **key, "text": item["prompt"]}]
@@ -58,13 +58,12 @@ def glance_table(
 
 
 def language_groups(languages: dict[str, dict], cultures: Sequence[str]) -> dict[str, dict[str, list[str]]]:
-    """Return {panel: {group: cultures}}, the largest group first. languages: those of
-    resources/languages.yaml."""
+    """Return {panel: {group: cultures}}, the largest first. languages: those of resources/languages.yaml."""
     found: dict[str, dict[str, list[str]]] = {}
     for panel in PANELS:
-        groups: dict[str, list[str]] = {}
+        groups = defaultdict(list)
         for culture in cultures:
-            groups.setdefault(str(languages[culture][panel]), []).append(culture)
+            groups[str(languages[culture][panel])].append(culture)
         by_size = sorted(groups, key=lambda group: (-len(groups[group]), group))
         order = sorted(groups, reverse=True) if panel == "resource_class" else by_size
         found[panel] = {group: groups[group] for group in order}
@@ -83,28 +82,22 @@ def sections_of(groups: dict[str, dict[str, list[str]]]) -> dict[str, list[str]]
 def group_table(board: Leaderboard, groups: dict[str, dict[str, list[str]]]) -> pd.DataFrame:
     """Return each reward model's score on each group, and their mean, with intervals over topics.
 
-    The board has the groups as sections (`sections_of`).
-    """
+    The board has the groups as sections (`sections_of`)."""
     models, records = board.reward_models(), []
+    scorers = {ALL: models, **{name: [name] for name in models}}
     for panel, of_panel in groups.items():
         for group, cultures in of_panel.items():
             key = {"panel": panel, "group": group, "cultures": " ".join(cultures)}
-            for scorer, of_scorer in {ALL: models, **{name: [name] for name in models}}.items():
-                kind = board.kinds.get(scorer, ALL)
-                records.append(
-                    {**key, "scorer": scorer, "kind": kind, **_score(board, of_scorer, f"{panel}: {group}")}
-                )
+            for scorer, of_scorer in scorers.items():
+                whose = {"scorer": scorer, "kind": board.kinds.get(scorer, ALL)}
+                records.append({**key, **whose, **_score(board, of_scorer, f"{panel}: {group}")})
     return pd.DataFrame(records)[GROUP_COLUMNS]
 
 
 def _score(board: Leaderboard, scorers: Sequence[str], section: str) -> dict[str, float]:
     low, high = board.ends(scorers, section)
-    return {
-        "score_pct": board.point(scorers, section),
-        "low": low,
-        "high": high,
-        "n_items": board.size(section),
-    }
+    point, size = board.point(scorers, section), board.size(section)
+    return {"score_pct": point, "low": low, "high": high, "n_items": size}
 
 
 def domain_table(board: Leaderboard, kinds: Sequence[str], best: int) -> pd.DataFrame:

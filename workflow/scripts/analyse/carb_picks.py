@@ -1,5 +1,6 @@
 """Rate the answers that each reward model picks, and those of the policies that it trained."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -26,32 +27,22 @@ def rated(questions: Sequence[dict]) -> dict[str, np.ndarray]:
     }
 
 
-def by_set(questions: Sequence[dict]) -> dict[str, list[dict]]:
-    """Return {downstream set: its questions}, in their order."""
-    found: dict[str, list[dict]] = {}
-    for question in questions:
-        found.setdefault(question["downstream"], []).append(question)
-    return found
-
-
-def by_policy(paths: Iterable[str]) -> dict[str, list[dict]]:
-    """Read files of answers: {policy: its questions with answers}."""
-    found: dict[str, list[dict]] = {}
-    for path in paths:
-        for row in read_jsonl(path):
-            found.setdefault(row["policy"], []).append(row)
-    return found
+def grouped(rows: Iterable[dict], key: str) -> dict[str, list[dict]]:
+    """Return {value of a key: its rows}, in their order."""
+    found = defaultdict(list)
+    for row in rows:
+        found[row[key]].append(row)
+    return dict(found)
 
 
 def pick_table(
     policy: str, questions: Sequence[dict], scores: dict[str, pd.DataFrame], kinds: dict[str, str]
 ) -> pd.DataFrame:
-    """Return for each set the mean rating of each reward model's picks, of the best candidate, and of a
-    random one.
+    """Return each set's mean rating of each reward model's picks, of the best and of a random candidate.
 
     Candidates that share the top score count alike. match_se, chrf_se: standard errors over questions."""
     tables = []
-    for downstream, asked in by_set(questions).items():
+    for downstream, asked in grouped(questions, "downstream").items():
         ratings, picked = rated(asked), {}
         for name, table in scores.items():
             weights = _pick_weights(name, table, asked)
@@ -64,30 +55,20 @@ def pick_table(
 
 
 def trained_tables(
-    policy: str | None,
-    before: Sequence[Sequence[dict]],
-    answers: Mapping[str, Sequence[dict]],
-    kinds: dict[str, str],
+    start: str, models: Iterable[str], answers: Mapping[str, Sequence[dict]], kinds: dict[str, str]
 ) -> list[pd.DataFrame]:
-    """Return a table of the policies that reward models trained, in a list that is empty where there are
-    none.
+    """Return the table of the policies that reward models trained from a policy, or none, in a list.
 
-    Args:
-        answers: {reward model: of the policy that it trained, empty where it could train none}.
-    """
-    given = {name: of_policy for name, of_policy in answers.items() if of_policy}
-    return [trained_table(str(policy), {BEFORE: of_start, **given}, kinds) for of_start in before if given]
+    answers: {policy: its questions with an answer each}, without that of a model that could train none."""
+    given = {name: answers[f"grpo_{name}"] for name in models if f"grpo_{name}" in answers}
+    return [trained_table(start, {BEFORE: answers[start], **given}, kinds)] if given else []
 
 
 def trained_table(policy: str, answers: Mapping[str, Sequence[dict]], kinds: dict[str, str]) -> pd.DataFrame:
     """Return for each set the mean rating of the one answer of each policy trained by GRPO.
 
-    Args:
-        answers: {reward model, or BEFORE: the questions with an answer each}.
-
-    Raises:
-        PolyrewardError: not all answer the same questions.
-    """
+    answers: {reward model, or BEFORE: the questions with an answer each}. Raises PolyrewardError where not
+    all answer the same questions."""
     ids = {name: [question["id"] for question in questions] for name, questions in answers.items()}
     first, asked = next(iter(ids.items()))
     others = [name for name, of_policy in ids.items() if of_policy != asked]
@@ -95,33 +76,25 @@ def trained_table(policy: str, answers: Mapping[str, Sequence[dict]], kinds: dic
         (f"{name}: answers other questions than {first}; answer them again" for name in others),
         "policies trained by GRPO",
     )
-    ratings = {
-        name: {of: rated(questions) for of, questions in by_set(found).items()}
-        for name, found in answers.items()
-    }
+    by_set = {name: grouped(found, "downstream") for name, found in answers.items()}
     tables = []
-    for downstream, questions in by_set(answers[first]).items():
-        means = {
-            name: {rating: values[:, 0] for rating, values in of_policy[downstream].items()}
-            for name, of_policy in ratings.items()
+    for downstream, questions in by_set[first].items():
+        ratings = {
+            name: {rating: values[:, 0] for rating, values in rated(found[downstream]).items()}
+            for name, found in by_set.items()
         }
-        tables.append(_means(means, kinds).assign(downstream=downstream, n_questions=len(questions)))
+        tables.append(_means(ratings, kinds).assign(downstream=downstream, n_questions=len(questions)))
     return pd.concat(tables).assign(selection=GRPO, policy=policy, n_candidates=1)[PICK_COLUMNS]
 
 
 def _means(picked: Mapping[str, Mapping[str, np.ndarray]], kinds: dict[str, str]) -> pd.DataFrame:
     """Return a row per scorer of the means of {scorer: {rating: (questions,)}}, with standard errors."""
-    return pd.DataFrame(
-        [
-            {
-                "scorer": name,
-                "kind": kinds.get(name, "bound"),
-                **{rating: values.mean() for rating, values in of_picks.items()},
-                **{f"{rating}_se": standard_error(values) for rating, values in of_picks.items()},
-            }
-            for name, of_picks in picked.items()
-        ]
-    )
+    records = []
+    for name, of_picks in picked.items():
+        means = {rating: values.mean() for rating, values in of_picks.items()}
+        errors = {f"{rating}_se": standard_error(values) for rating, values in of_picks.items()}
+        records.append({"scorer": name, "kind": kinds.get(name, "bound"), **means, **errors})
+    return pd.DataFrame(records)
 
 
 def standard_error(values: np.ndarray) -> float:
@@ -148,25 +121,22 @@ def pooled(picks: pd.DataFrame) -> pd.DataFrame:
 
     Standard errors are means too, which is an upper bound: policies answer the same questions.
     """
-    grouped = picks.groupby(["downstream", "selection", "scorer", "kind"], sort=False)
-    totals = grouped[[*RATINGS, *PICK_ERRORS, "n_questions", "n_candidates"]].agg(
-        {**dict.fromkeys([*RATINGS, *PICK_ERRORS], "mean"), "n_questions": "sum", "n_candidates": "first"}
-    )
+    how = {**dict.fromkeys([*RATINGS, *PICK_ERRORS], "mean"), "n_questions": "sum", "n_candidates": "first"}
+    totals = picks.groupby(["downstream", "selection", "scorer", "kind"], sort=False).agg(how)
     return totals.reset_index().assign(policy="all")[PICK_COLUMNS]
 
 
 def main(snakemake):
     params, inputs = snakemake.params, snakemake.input
     scores = by_scorer(inputs.scores, params.kinds, "candidates")
-    candidates = by_policy(inputs.candidates)
+    candidates = grouped(read_jsonl(inputs.candidates), "policy")
     picks = []
     for policy in params.policies:
         of_policy = {name: table[table["policy"] == policy] for name, table in scores.items()}
         picks.append(pick_table(policy, candidates[policy], of_policy, params.kinds))
-    answers = by_policy([*inputs.before, *inputs.trained])
-    before = [answers[params.start]] if params.start in answers else []
-    trained = {name: answers.get(f"grpo_{name}", []) for name in params.trained}
-    picks += trained_tables(params.start, before, trained, params.kinds)
+    files = [*inputs.before, *inputs.trained]
+    answers = grouped(read_jsonl(files), "policy")
+    picks += trained_tables(params.start, params.trained, answers, params.kinds)
     write_table(pd.concat([*picks, pooled(pd.concat(picks))]), snakemake.output[0], PICK_COLUMNS)
 
 

@@ -32,9 +32,7 @@ from polyreward.ops.jobs import run
 def regression(x: Sequence[float], y: Sequence[float], confidence: float) -> dict[str, float]:
     """Regress y on x by ordinary least squares; return REGRESSION's values, nan where x or y is constant.
 
-    Raises:
-        PolyrewardError: there are fewer than FEWEST points, or one is not a number.
-    """
+    Raises PolyrewardError where there are fewer than FEWEST points, or one is not a number."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if len(x) < FEWEST or not np.isfinite([x, y]).all():
         raise PolyrewardError(
@@ -51,13 +49,8 @@ def regression(x: Sequence[float], y: Sequence[float], confidence: float) -> dic
 def steiger(r_first: float, r_second: float, r_between: float, n: int) -> dict[str, float]:
     """Test whether two correlations with one variable differ; return STEIGER's values, p two-sided.
 
-    z: with the average correlation, Steiger 1980, formulas 10 and 14; nan where a correlation is perfect or
-    unknown.
-
-    Args:
-        r_first, r_second: of the common variable (a rating) with each of two others.
-        r_between: of those two.
-    """
+    r_first, r_second: of the common variable (a rating) with each of two others; r_between: of those two. z:
+    with the average correlation, Steiger 1980, formulas 10 and 14; nan where one is perfect or unknown."""
     given = {"r_first": r_first, "r_second": r_second, "r_between": r_between}
     if not (np.abs(list(given.values())) < 1 - 1e-12).all():
         return {**given, "z": np.nan, "z_p": np.nan}
@@ -67,21 +60,25 @@ def steiger(r_first: float, r_second: float, r_between: float, n: int) -> dict[s
 
 
 def permutation_p(r: float, permuted: np.ndarray) -> float:
-    """Return the two-sided p of a correlation: the share of the permuted ones, and itself, that are as
-    large."""
+    """Return the two-sided p: the share of the permuted correlations, and itself, that are as large."""
     return float((1 + (np.abs(permuted) >= abs(r) - 1e-9).sum()) / (1 + len(permuted)))
 
 
 def by_base(rows: pd.DataFrame, rating: str, benchmark: str, interval: Interval) -> dict[str, float | str]:
     """Return BY_BASE's values of a rating's correlation with a benchmark's score. rows: a reward model each.
 
-    r_low, r_high: Fisher's interval, which counts bases; nan with fewer than four. verdict: whether they
-    correlate, by permutation over bases; not decided with fewer than FEWEST_BASES."""
+    r_low, r_high: Fisher's interval, which counts bases; nan with fewer than four. verdict: by permutation
+    over bases; not decided with fewer than FEWEST_BASES."""
     bases, r = rows["base"], rows[rating].corr(rows[benchmark])
     permuted = permuted_by_base(rows[rating], bases, interval.seed, "correlation")
     count, p = bases.nunique(), permutation_p(r, correlations_with(permuted, rows[[benchmark]])[:, 0])
     low, high = (ends[0] for ends in from_correlations([r], count).ends(interval.confidence))
-    decided = CORRELATE if p < 1 - interval.confidence else "not decided"
+    if count < FEWEST_BASES:
+        verdict = f"not decided: fewer than {FEWEST_BASES} bases ({count})"
+    elif not np.isfinite(r):
+        verdict = "not decided: scores do not differ"
+    else:
+        verdict = CORRELATE if p < 1 - interval.confidence else "not decided"
     return {
         "r": r,
         "r_low": low,
@@ -90,22 +87,14 @@ def by_base(rows: pd.DataFrame, rating: str, benchmark: str, interval: Interval)
         "p_permuted": p if np.isfinite(r) else np.nan,
         "reliability_rating": reliability(rows[rating], rows[f"{rating}_se"]),
         "reliability_benchmark": reliability(rows[benchmark], rows[f"{benchmark}_se"]),
-        "verdict": (
-            decided if count >= FEWEST_BASES and np.isfinite(r) else f"not decided: {few_bases(count)}"
-        ),
+        "verdict": verdict,
     }
 
 
-def few_bases(count: int) -> str:
-    """Say how many bases reward models stand on, where they are too few or do not differ."""
-    return f"fewer than {FEWEST_BASES} bases ({count})" if count < FEWEST_BASES else "scores do not differ"
-
-
 def correlation_table(points: pd.DataFrame, interval: Interval) -> pd.DataFrame:
-    """Return for each set, selection, policy and rating a regression on each benchmark, and a test between
-    the two.
+    """Return for each set, selection, policy and rating a regression on each benchmark.
 
-    The test's values stand in the row of the first benchmark. Too few reward models decide nothing."""
+    A test between the two stands in the row of the first. Too few reward models decide nothing."""
     records = []
     for of, rows in points.groupby(OF, sort=False):
         whose = dict(zip(OF, of, strict=True))

@@ -1,7 +1,6 @@
 """Compare judges on both benchmarks."""
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -25,14 +24,13 @@ def comparison_table(
     cultures: Sequence[str],
     domains: Sequence[str],
     interval: Interval,
-    half_credit: Sequence[str] = (),
-    missing: Mapping[str, str] = MappingProxyType({}),
+    half_credit: Sequence[str],
+    missing: Mapping[str, str],
 ) -> pd.DataFrame:
     """Return a row for each judge and for each contrast of two, in percent and points, with paired intervals.
 
-    Columns: rewardbench, the mean over languages of the average of the sections, by bootstrap over templates;
-    carb, the mean over items, by bootstrap over topics within domains; mean, that of the two, drawn
-    independently.
+    rewardbench: the mean over languages of the average of the sections, by bootstrap over templates. carb:
+    the mean over items, by bootstrap over topics within domains. mean: of the two, drawn independently.
     half_credit: judges whose ties are half right on rewardbench. missing: {judge: why its row is empty}."""
     rewardbench, carb = in_all(rewardbench, carb)
     draws = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval, half_credit)

@@ -17,6 +17,7 @@ JUDGES = {
     "locals-without-criteria": "think_as_locals_without_criteria",
     "locals-with-criteria": "think_as_locals_with_criteria",
 }
+Both = tuple[pd.DataFrame, pd.DataFrame]  # the cells of our table, and of the printed one
 PRINTED_BENCHMARKS = {"carb": "CARB", "rewardbench": "M-RewardBench"}
 
 
@@ -25,16 +26,10 @@ def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, base: str
 
     A reward model is paired with those of its kind, and a judge with the one at the same stage of training. A
     rating over all policies is paired with each printed one. base: the model that becomes a judge."""
-    shape = {
-        "carb_leaderboard": _leaderboard,
-        "carb_correlation": _correlation,
-        "carb_perturbation": _perturbation,
-        "carb_think_as_locals": _think_as_locals,
-    }[artifact]
-    return paired(*shape(ours, printed, base))
+    return paired(*SHAPES[artifact](ours, printed, base))
 
 
-def _leaderboard(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _leaderboard(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> Both:
     wide = printed.rename(columns={"carb_avg": "carb"})
     return (
         long_cells(ours, ours["scorer"], ours["kind"], ["carb"]),
@@ -42,39 +37,26 @@ def _leaderboard(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> tuple[pd.
     )
 
 
-def _correlation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Pair a question set that the paper prints with itself, by its own rating; pair any other with all, by
-    each.
-    """
-    pooled = ours[(ours["policy"] == POOLED) & (ours["selection"] == BEST_OF_N)].rename(
-        columns={"r2": R2, "p": P}
-    )
+def _correlation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> Both:
+    """Pair a question set that the paper prints with itself, by its own rating, and any other with all."""
+    pooled = ours[(ours["policy"] == POOLED) & (ours["selection"] == BEST_OF_N)]
     there = pooled["downstream"].isin(printed["downstream"].str.lower())
     own = pooled.groupby("downstream")["rating"].transform("first")
     pooled = pooled[~there | (pooled["rating"] == own)]
-    other = (
-        pooled["rating"]
-        if pooled["downstream"].nunique() == 1
-        else pooled["downstream"] + ", " + pooled["rating"]
-    )
-    pooled = pooled.assign(model=pooled["downstream"].where(there, other))
-    pooled = pooled.assign(benchmark=pooled["benchmark"].map(PRINTED_BENCHMARKS))
-    tables = pooled, printed.rename(columns={"downstream": "model"})
-    return tuple(
-        table.melt(["model", "benchmark"], [R2, P], var_name="row")
-        .rename(columns={"benchmark": "column"})
-        .dropna()
-        for table in tables
-    )
+    sets = pooled["downstream"]
+    other = pooled["rating"] if sets.nunique() == 1 else sets + ", " + pooled["rating"]
+    benchmarks = pooled["benchmark"].map(PRINTED_BENCHMARKS)
+    pooled = pooled.assign(model=sets.where(there, other), benchmark=benchmarks)
+    tables = pooled.rename(columns={"r2": R2, "p": P}), printed.rename(columns={"downstream": "model"})
+    long = (table.melt(["model", "benchmark"], [R2, P], var_name="row").dropna() for table in tables)
+    return tuple(table.rename(columns={"benchmark": "column"}) for table in long)
 
 
-def _perturbation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _perturbation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> Both:
     """Compare absolute values, since the paper prints no signs."""
     judges = ours[ours["scorer"].isin(JUDGES)]
-    wide = judges.pivot(index="scorer", columns="perturbation", values="percent_size").reindex(
-        columns=list(PERTURBATIONS)
-    )
-    wide = wide.reset_index()
+    wide = judges.pivot(index="scorer", columns="perturbation", values="percent_size")
+    wide = wide.reindex(columns=list(PERTURBATIONS)).reset_index()
     theirs = printed.rename(columns={f"{name.lower()}_percent": name for name in PERTURBATIONS})
     return (
         long_cells(wide, wide["scorer"], wide["scorer"].map(JUDGES), list(PERTURBATIONS)),
@@ -82,9 +64,7 @@ def _perturbation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> tuple[pd
     )
 
 
-def _think_as_locals(
-    ours: pd.DataFrame, printed: pd.DataFrame, base: str
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _think_as_locals(ours: pd.DataFrame, printed: pd.DataFrame, base: str) -> Both:
     wide = ours.rename(columns={"rewardbench": "m_rewardbench", "mean": "avg"})
     columns, bases = ["m_rewardbench", "carb", "avg"], printed["model"].str.removeprefix(TRAINED)
     trained = printed["model"].str.startswith(TRAINED)
@@ -94,6 +74,14 @@ def _think_as_locals(
         long_cells(wide, pd.Series(base, wide.index), wide["judge"].map(ROWS), columns),
         long_cells(printed[known], bases[known], rows[known], columns),
     )
+
+
+SHAPES = {
+    "carb_leaderboard": _leaderboard,
+    "carb_correlation": _correlation,
+    "carb_perturbation": _perturbation,
+    "carb_think_as_locals": _think_as_locals,
+}
 
 
 def main(snakemake):

@@ -16,12 +16,9 @@ COLUMNS = 4  # of panels
 
 @paper_style()
 def draw_consistency(table: pd.DataFrame) -> Figure:
-    """Draw a panel per reward model: the consistency of each pair of languages, below the diagonal, from 0 to
-    1.
+    """Draw a panel per reward model: the consistency of each pair of languages, from 0 to 1.
 
-    Args:
-        table: rows of consistency.pair_table.
-    """
+    table: carb_agreement.pair_table's rows."""
     languages = list(dict.fromkeys([*table["language_1"], *table["language_2"]]))
     scorers = list(table["scorer"].unique())
     rows = math.ceil(len(scorers) / COLUMNS)

@@ -14,19 +14,8 @@ from polyreward.core.naming import BEST_OF_N
 from polyreward.core.tables import read_exact, write_table
 from polyreward.ops.jobs import run
 
-PLOTTED = [
-    "downstream",
-    "policy",
-    "benchmark",
-    "rating",
-    "r",
-    "r_low",
-    "r_high",
-    "p_permuted",
-    "n",
-    "n_bases",
-    "verdict",
-]
+KEY, R = ["downstream", "policy", "benchmark", "rating"], ["r", "r_low", "r_high"]
+PLOTTED = [*KEY, *R, "p_permuted", "n", "n_bases", "verdict"]
 NAMES = dict(zip(BENCHMARKS, ("CARB", "translated RewardBench"), strict=True))
 IN_ONE_COLUMN = 3  # policies, the pooled one among them
 SPREAD = 0.14  # between two benchmarks, in units of a policy's width
@@ -35,10 +24,7 @@ SPREAD = 0.14  # between two benchmarks, in units of a policy's width
 def plotted(correlations: pd.DataFrame, rating: str) -> pd.DataFrame:
     """Return the figure's rows and columns: best-of-N, each question set by its own rating.
 
-    Args:
-        correlations: rows of the table.
-        rating: for sets that have it; a set with only references is shown by chrF.
-    """
+    rating: for sets that have it; a set with only references is shown by chrF."""
     rows = correlations[correlations["selection"] == BEST_OF_N]
     has_it = rows["downstream"].isin(rows.loc[rows["rating"] == rating, "downstream"])
     return rows.loc[rows["rating"] == has_it.map({True: rating, False: "chrf"}), PLOTTED]
@@ -46,19 +32,11 @@ def plotted(correlations: pd.DataFrame, rating: str) -> pd.DataFrame:
 
 @paper_style()
 def draw_correlations(table: pd.DataFrame, confidence: str) -> Figure:
-    """Draw each benchmark's correlation with the rating: a row per question set, by policy, the pooled one
-    last.
+    """Draw each benchmark's correlation with the rating: a row per set, by policy, the pooled one last.
 
-    Filled marks are decided correlations (correlation.by_base). A correlation that is unknown because scores
-    do not differ has no mark.
-
-    Args:
-        table: from `plotted`.
-        confidence: the intervals' level, as text ("95%").
-    """
-    policies = sorted(
-        table["policy"].unique(), key=lambda name: name == POOLED
-    )  # otherwise in the table's order
+    Filled marks are decided correlations (carb_regressions.by_base). One that is unknown because scores do
+    not differ has no mark. table: from `plotted`. confidence: such as "95%"."""
+    policies = sorted(table["policy"].unique(), key=lambda name: name == POOLED)  # else in the table's order
     sets = list(table.groupby("downstream", sort=False))
     wide = len(policies) > IN_ONE_COLUMN
     size = (TEXT_WIDTH if wide else COLUMN_WIDTH, 0.5 + 2.1 * len(sets))
@@ -68,13 +46,8 @@ def draw_correlations(table: pd.DataFrame, confidence: str) -> Figure:
         _draw_set(axis, rows, policies, confidence)
         if len(sets) > 1:
             axis.set_title(name, parse_math=False)
-    figure.legend(
-        *axes[0].get_legend_handles_labels(),
-        loc="outside lower center",
-        ncols=3,
-        columnspacing=1,
-        handletextpad=0.2,
-    )
+    look = {"ncols": 3, "columnspacing": 1, "handletextpad": 0.2}
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", **look)
     return figure
 
 
@@ -82,29 +55,15 @@ def _draw_set(axis: Axes, table: pd.DataFrame, policies: list[str], confidence: 
     for number, (benchmark, look) in enumerate(zip(NAMES, OTHERS, strict=False)):
         rows = table[table["benchmark"] == benchmark].set_index("policy").loc[policies]
         places = np.arange(len(policies)) + SPREAD * (2 * number - 1)
-        axis.errorbar(
-            places,
-            rows["r"],
-            yerr=reach(rows, "r", "r_low", "r_high"),
-            fmt="none",
-            ecolor=look.colour,
-            linewidth=1.1,
-            capsize=2,
-        )
+        line = {"fmt": "none", "ecolor": look.colour, "linewidth": 1.1, "capsize": 2}
+        axis.errorbar(places, rows["r"], yerr=reach(rows, *R), **line)
+        mark = {"marker": look.marker, "linestyle": "none", "color": look.colour, "markersize": 5}
         decided = (rows["verdict"] == CORRELATE).to_numpy()
         for those, face in ((decided, look.colour), (~decided, "white")):
-            axis.plot(
-                places[those],
-                rows["r"][those],
-                look.marker,
-                color=look.colour,
-                markerfacecolor=face,
-                markersize=5,
-            )
-        axis.plot([], [], look.marker, color=look.colour, markersize=5, label=NAMES[benchmark])
-    axis.plot(
-        [], [], OTHERS[0].marker, color="0.3", markerfacecolor="white", markersize=5, label="not decided"
-    )
+            axis.plot(places[those], rows["r"][those], **mark, markerfacecolor=face)
+        axis.plot([], [], **mark, label=NAMES[benchmark])
+    mark |= {"marker": OTHERS[0].marker, "color": "0.3", "markerfacecolor": "white"}
+    axis.plot([], [], **mark, label="not decided")
     axis.axhline(0, color="0.4", linewidth=0.7)
     axis.set(xlim=(-0.5, len(policies) - 0.5), ylim=(-1.05, 1.05))
     axis.set_xticks(range(len(policies)), [_label(name, table) for name in policies])

@@ -12,14 +12,8 @@ def main(snakemake):
     columns = leaderboard_columns(params.cultures, params.domains)
     table = read_exact(snakemake.input[0], columns)
     shown = display_leaderboard(table, [*params.cultures, *params.domains], params.confidence)
-    write_artifact(
-        table,
-        columns,
-        with_reasons(params.caption, table, "scorer"),
-        "carb_leaderboard",
-        snakemake.output,
-        shown,
-    )
+    caption = with_reasons(params.caption, table, "scorer")
+    write_artifact(table, columns, caption, "carb_leaderboard", snakemake.output, shown)
 
 
 if __name__ == "__main__":

@@ -46,8 +46,8 @@ PANELS = {
 def curves(records: dict[str, str | Path]) -> pd.DataFrame:
     """Return a row per run and step; records: {run: its training.json}.
 
-    `groups_equal` counts the questions whose replies all had the same reward, so that none has an advantage.
-    `share_<fault>` is the share of replies with a fault, `valid_share` that of well-formed ones."""
+    groups_equal: questions whose replies all had the same reward, so that none has an advantage.
+    share_<fault>, valid_share: the shares of replies with a fault, and of well-formed ones."""
     return pd.concat(
         [_of_run(run, json.loads(Path(path).read_text(encoding="utf-8"))) for run, path in records.items()]
     )
@@ -55,25 +55,18 @@ def curves(records: dict[str, str | Path]) -> pd.DataFrame:
 
 def _of_run(run: str, record: dict) -> pd.DataFrame:
     steps = pd.DataFrame([entry for entry in record["steps"] if "loss" in entry])
-    table = pd.DataFrame(
-        {name: steps.get(key) for name, key in ({"step": "step"} | REPLIES | UPDATES).items()}
-    )
+    keys = {"step": "step"} | REPLIES | UPDATES
+    table = pd.DataFrame({name: steps.get(key) for name, key in keys.items()})
     groups, known = record["groups"], table["reward"].notna()
-    table = table.assign(
-        run=run, valid_share=(1 + table["layout"]) / 2, groups=pd.Series(groups, table.index).where(known)
-    )
+    at_replies = pd.Series(groups, table.index).where(known)
+    table = table.assign(run=run, valid_share=(1 + table["layout"]) / 2, groups=at_replies)
     tied = steps.get("tied_groups", float("nan"))  # which older trainings did not count
     return table.assign(groups_equal=tied * groups).round({"groups_equal": 0})[COLUMNS]
 
 
 @paper_style()
 def draw_curves(table: pd.DataFrame, names: dict[str, str]) -> Figure:
-    """Draw every run's curves, one panel each.
-
-    Args:
-        table: rows of `curves`.
-        names: {run: its legend}.
-    """
+    """Draw every run's curves, a panel for each of PANELS. table: from `curves`; names: {run: its legend}."""
     figure = Figure(figsize=(TEXT_WIDTH, 3.4), layout="constrained")
     axes = figure.subplots(2, 4).flat
     looks = looks_by_place(list(names))
@@ -81,44 +74,29 @@ def draw_curves(table: pd.DataFrame, names: dict[str, str]) -> Figure:
         for trained, name in names.items():
             rows = table[(table["run"] == trained) & table[column].notna()]
             values = 100 * rows[column] / rows["groups"] if column == "groups_equal" else rows[column]
-            look = looks[trained]
-            axis.plot(
-                rows["step"],
-                values,
-                color=look.colour,
-                linestyle=look.dashes,
-                linewidth=1,
-                marker=look.marker,
-                markersize=2.5,
-                label=re.sub(r"R_(\w+)", r"$R_{\1}$", name),  # as the axes have it
-            )
+            line = {"color": looks[trained].colour, "linestyle": looks[trained].dashes, "linewidth": 1}
+            mark = {"marker": looks[trained].marker, "markersize": 2.5}
+            label_of = re.sub(r"R_(\w+)", r"$R_{\1}$", name)  # as the axes have it
+            axis.plot(rows["step"], values, **line, **mark, label=label_of)
         if table[column].isna().all():
-            axis.text(
-                0.5, 0.5, "not measured", transform=axis.transAxes, ha="center", va="center", color="0.4"
-            )
+            middle = {"transform": axis.transAxes, "ha": "center", "va": "center"}
+            axis.text(0.5, 0.5, "not measured", **middle, color="0.4")
             axis.set(xticks=[], yticks=[])
         if column == "groups_equal":
             axis.set_ylim(-5, 105)
         axis.set_ylabel(label)
         axis.set_xlabel("step")
-    title = (
-        f"n = {span(table['groups'].dropna())} questions at a step" if table["groups"].notna().any() else None
-    )
-    figure.legend(
-        *axis.get_legend_handles_labels(),
-        loc="outside lower center",
-        ncols=len(names),
-        handlelength=3.2,
-        title=title,
-    )
+    groups = table["groups"].dropna()
+    title = f"n = {span(groups)} questions at a step" if len(groups) else None
+    look = {"loc": "outside lower center", "ncols": len(names), "handlelength": 3.2, "title": title}
+    figure.legend(*axis.get_legend_handles_labels(), **look)
     return figure
 
 
 def main(snakemake):
     names, output = snakemake.params.names, snakemake.output
     records = {Path(folder).name: f"{folder}/training.json" for folder in snakemake.input}
-    records = {name: records[name] for name in names}
-    table = curves(records)
+    table = curves({name: records[name] for name in names})
     write_table(table, output.csv, COLUMNS)
     save_figure(draw_curves(table, names), output.png, output.pdf)
 

@@ -10,9 +10,8 @@ from polyreward.think_as_locals.comparison import COLUMNS, display
 def main(snakemake):
     params, table = snakemake.params, read_exact(snakemake.input[0], COLUMNS)
     shown = display(table, params.names, params.confidence)
-    write_artifact(
-        table, COLUMNS, with_reasons(params.caption, table, "judge"), params.artifact, snakemake.output, shown
-    )
+    caption = with_reasons(params.caption, table, "judge")
+    write_artifact(table, COLUMNS, caption, params.artifact, snakemake.output, shown)
 
 
 if __name__ == "__main__":

@@ -15,11 +15,10 @@ from polyreward.think_as_locals.replies import REPLY_COLUMNS, replies_of, reply_
 
 @dataclasses.dataclass(frozen=True)
 class AgainstFirst:
-    """A reward model that sees each answer next to the item's first one, and scores by how far it is ahead.
+    """A judge that sees each answer next to the item's first one, and scores by how far it is ahead.
 
-    A judge asks about a pair in both orders. By labels a score is the mean log-odds (nats) of preferring the
-    answer to the first one; in words, the difference of their shares of the replies. The first answer's score
-    is 0."""
+    It asks about a pair in both orders. By labels a score is the mean log-odds (nats) of preferring the
+    answer to the first one; in words, the difference of their shares of the replies."""
 
     judge: RewardModel
 
@@ -49,8 +48,7 @@ class AgainstFirst:
 
 
 def comparable(reward_model: RewardModel, kind: str) -> RewardModel:
-    """Return a judge as AgainstFirst, and any other reward model itself: scores of one prompt's answers can
-    be subtracted."""
+    """Return a judge as AgainstFirst, and any other itself: its scores of one prompt can be subtracted."""
     return AgainstFirst(reward_model) if kind == "generative" else reward_model
 
 

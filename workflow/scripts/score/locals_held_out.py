@@ -15,26 +15,18 @@ from polyreward.think_as_locals.replies import HELD_OUT_COLUMNS
 
 
 def held_out_verdicts(name: str, judge: CriteriaJudge, questions: Sequence[dict]) -> pd.DataFrame:
-    """Return a row per question: judge (its name), id, item (the one whose pair it is), in_form, p_right.
+    """Return a row per question, as locals_pairs.both_orders gives them: HELD_OUT_COLUMNS.
 
-    questions: as pairs.both_orders returns them. p_right: the probability of the right label of the two,
-    after the criteria that the judge writes greedily for the question; all criteria are ended by force where
-    they have to be."""
+    p_right: the probability of the right label of the two, after the criteria that the judge writes greedily
+    for the question; criteria are ended by force where they have to be."""
     requests = [asked["request"] for asked in questions]
     replies, verdicts = judge.judged(requests, f"{name}, held-out pairs")
-    return pd.DataFrame(
-        [
-            {
-                "judge": name,
-                "id": asked["id"],
-                "item": f"{asked['pair']['topic']}_{asked['pair']['culture']}",
-                "in_form": reply.fault is None,
-                "p_right": float(np.exp(verdicts[asked["request"]][LABELS.index(asked["right"])])),
-            }
-            for asked, reply in zip(questions, replies, strict=True)
-        ],
-        columns=HELD_OUT_COLUMNS,
-    )
+    records = []
+    for asked, reply in zip(questions, replies, strict=True):
+        item = f"{asked['pair']['topic']}_{asked['pair']['culture']}"
+        p_right = float(np.exp(verdicts[asked["request"]][LABELS.index(asked["right"])]))
+        records.append((name, asked["id"], item, reply.fault is None, p_right))
+    return pd.DataFrame(records, columns=HELD_OUT_COLUMNS)
 
 
 def main(snakemake):

@@ -21,8 +21,7 @@ from polyreward.think_as_locals.replies import REPLY_COLUMNS, replies_of, reply_
 
 @dataclasses.dataclass(frozen=True)
 class Recorder:
-    """A judge whose scores of every two answers that it was shown are kept. kept: (answers, scores) in
-    turn."""
+    """A judge whose scores are kept. kept: (answers, scores) of every two that it was shown, in turn."""
 
     judge: RewardModel
     kept: list[tuple[tuple[str, ...], np.ndarray]] = dataclasses.field(default_factory=list, compare=False)
@@ -39,9 +38,7 @@ class Recorder:
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer, and keep the scores."""
         found = self.judge.score(conversations, label)
-        self.kept.extend(
-            zip([conversation.answers for conversation in conversations], found.values, strict=True)
-        )
+        self.kept.extend(zip([answers for _, answers in conversations], found.values, strict=True))
         return found
 
 
@@ -52,35 +49,28 @@ def asked(
     items_per_cell: int | None,
     seed: int,
 ) -> tuple[dict[str, list[dict]], list[dict]]:
-    """Return the parts of both benchmarks that all judges are asked about, drawn by hash: ({language: rows},
-    items).
+    """Return the parts of both benchmarks that all judges are asked about, drawn by hash.
 
-    rows: by language, of which those are drawn from that every language has. rows_per_subset, items_per_cell:
-    how many of each subset, and of each culture and domain; None for all."""
-    draw = (seed, "locals", "evaluation")
-    of_rows = {
-        name: drawn(own, ["subset"], rows_per_subset, *draw) for name, own in in_every_language(rows).items()
-    }
+    rows: {language: rows}, of which those are drawn from that every language has. rows_per_subset,
+    items_per_cell: how many of each subset, and of each culture and domain; None for all."""
+    draw, rows = (seed, "locals", "evaluation"), in_every_language(rows)
+    of_rows = {name: drawn(own, ["subset"], rows_per_subset, *draw) for name, own in rows.items()}
     return of_rows, drawn(items, ["culture", "domain"], items_per_cell, *draw)
 
 
 def row_scores(judge: RewardModel, rows: Mapping[str, Sequence[dict]], label: str) -> pd.DataFrame:
-    """Score preference rows of several languages, {language: rows}, at once.
-
-    Returns the columns of `score_table`, and language."""
+    """Score preference rows, {language: rows}, at once; return the columns of `score_table`, and language."""
     every = [{**row, "language": language} for language, own in rows.items() for row in own]
-    values = judge.score(
-        [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in every], label
-    ).values
+    asked = [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in every]
+    values = judge.score(asked, label).values
     table = score_table(every, [own[0] for own in values], [own[1] for own in values])
     return table.assign(language=[row["language"] for row in every])
 
 
 def knockout_scores(judge: RewardModel, items: Sequence[dict], seed: int, label: str) -> pd.DataFrame:
-    """Score items of several answers in a knock-out of twos, as judges are trained: an answer's score is its
-    matches won.
+    """Return a row per answer of some items in a knock-out of twos: its score is its matches won.
 
-    Returns a row per answer: id, culture, domain, candidate, is_chosen, score. seed: of the lots."""
+    seed: of the draw."""
     conversations = [Conversations(item["prompt"], tuple(item["answers"])) for item in items]
     values = Knockout(judge, seed).score(conversations, label).values
     return pd.DataFrame(
@@ -101,10 +91,10 @@ def knockout_scores(judge: RewardModel, items: Sequence[dict], seed: int, label:
 
 
 def match_scores(judge: Recorder, items: Sequence[dict]) -> pd.DataFrame:
-    """Return the scores of the first round of a knock-out that `knockout_scores` just had this judge play.
+    """Return the scores of the first round of a judge's knock-out: id (<item>/<match>), candidate, score.
 
     Its matches are between answers drawn at random, so that they tell how far a judge's scores of one item's
-    answers spread. Returns a row per answer shown: id (<item>/<match>), candidate, score."""
+    answers spread."""
     matches = [(item, number) for item in items for number in range(len(item["answers"]) // 2)]
     # All matches of a round are judged together, those of an item in turn; more rounds may follow.
     return pd.DataFrame(

@@ -1,6 +1,7 @@
-"""What CARB's rules read and write: its scorers, how they are loaded, and the files of its cultures."""
+"""What CARB's rules read and write: its scorers, how they are loaded, and their files."""
 
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 
 from polyreward.config.model_files import ModelFiles
@@ -16,8 +17,7 @@ PLOTTED = ["leaderboard", "correlation", "figure1", "figure2", "figure3", "figur
 
 
 class Carb:
-    """The part of a scale that CARB is about; a scorer's kind is classifier, implicit, generative or
-    baseline."""
+    """A scale's part of CARB; a scorer's kind is classifier, implicit, generative or baseline."""
 
     def __init__(self, scale: Scale, models: ModelFiles):
         self.scale, self.models = scale, models
@@ -30,11 +30,8 @@ class Carb:
             found = Path(settings.topics).glob("*.yaml")
             self.built_domains = sorted({path.stem.split("_")[0] for path in found})
         self.generators = {name: as_entry(model) for name, model in settings.generators.items()}
-        self.embedding = {
-            **as_entry(settings.embedding),
-            "layers": settings.embedding.layers,
-            "max_length": settings.embedding.max_length,
-        }
+        limits = {"layers": settings.embedding.layers, "max_length": settings.embedding.max_length}
+        self.embedding = {**as_entry(settings.embedding), **limits}
         # {scorer: kind or judge}; a judge sees rewrites in pairs, so that a knock-out adds nothing there.
         self.knockouts = {f"{name}-knockout": name for name in settings.knockout}
         self.perturbed_models = {
@@ -67,13 +64,13 @@ class Carb:
     @property
     def zeros(self) -> dict[str, str]:
         """{scorer of rewrites whose score has a zero: which, of sensitivity.ZEROS}."""
-        found = {}
+        found = {"length": "own"}
         for name, kind in self.perturbed_models.items():
             if kind == "generative":
                 found[name] = "shares" if self.entry(name).get("verdict") == "text" else "log-odds"
             elif kind == "implicit":
                 found[name] = "own"
-        return {**found, "length": "own"}
+        return found
 
     def _stands_on(self, name: str) -> str:
         entry = self.scale.ready_made.get(name)
@@ -134,17 +131,13 @@ class Carb:
 
     def perturbed_score_files(self, sets: Iterable[str], scorers: Iterable[str]) -> list[str]:
         """Return the scores of some sets by some scorers: a file for each culture, scorer after scorer."""
-        paths, scorers, cultures = self.scale.paths, list(scorers), self.settings.cultures
-        return [
-            paths.scores(name, scorer, culture) for name in sets for scorer in scorers for culture in cultures
-        ]
+        parts = product(sets, scorers, self.settings.cultures)
+        return [self.scale.paths.scores(*part) for part in parts]
 
     def candidate_scores(self, scorers: Iterable[str]) -> list[str]:
         """Return the scores of the policies' answers by some scorers, policy after policy."""
-        paths, scorers = self.scale.paths, list(scorers)
-        return [
-            paths.candidate_scores(policy, scorer) for policy in self.settings.policies for scorer in scorers
-        ]
+        parts = product(self.settings.policies, scorers)
+        return [self.scale.paths.candidate_scores(*part) for part in parts]
 
     def grpo_models(self, scorer: str) -> dict:
         """Return the policy and reward model of one training, as JobResources takes them."""
@@ -154,13 +147,8 @@ class Carb:
 
     def board_settings(self, kinds: dict[str, str]) -> dict:
         """Return what leaderboard.board_of needs to compare some scorers, {scorer: kind}."""
-        settings = self.settings
-        return {
-            "kinds": kinds,
-            "cultures": settings.cultures,
-            "domains": settings.domains,
-            "interval": self.scale.interval,
-        }
+        cells = {"cultures": self.settings.cultures, "domains": self.settings.domains}
+        return {"kinds": kinds, **cells, "interval": self.scale.interval}
 
     @property
     def notebook(self) -> list[str]:

@@ -33,39 +33,37 @@ Items = Sequence[dict]
 
 
 def item_scores(reward_model: RewardModel, items: Items, label: str) -> pd.DataFrame:
-    """Score the answers of items; return a row per answer, with SCORE_COLUMNS, and `policy` where items have
-    it.
+    """Return a row per answer of some items: SCORE_COLUMNS, and `policy` where items have it.
 
     within_noise: batching may move the chosen answer's lead over the best other that far; where no answer is
-    chosen, the first counts as chosen. Raises PolyrewardError that names items whose scores are NaN.
-    """
+    chosen, the first counts as chosen. Raises PolyrewardError that names items whose scores are NaN."""
     if not items:  # of a set of rewrites of which the user's own items bring none
         return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in SCORE_TYPES.items()})
     asked = [Conversations(item["prompt"], tuple(item["answers"])) for item in items]
     scores = reward_model.score(asked, label)
-    pairs = zip(items, scores.values, strict=True)
-    margins = np.array([_margin(values, item["chosen"]) for item, values in pairs])
-    noisy = np.abs(margins) <= margin_noise(reward_model, [_as_row(item) for item in items], margins)
-    table = pd.DataFrame(
+    chosen = [item["chosen"] or 0 for item in items]
+    margins = np.array(  # what the chosen answer is ahead of the best other
         [
-            {
-                "id": item["id"],
-                "template": item["topic"],
-                "language": item["culture"],
-                "domain": item["domain"],
-                "candidate": number,
-                "is_chosen": number == item["chosen"],
-                "score": float(value),
-                "truncated": bool(cut),
-                "within_noise": bool(is_noisy),
-                **({"policy": item["policy"]} if "policy" in item else {}),
-            }
-            for item, values, cuts, is_noisy in zip(
-                items, scores.values, scores.truncated, noisy, strict=True
-            )
-            for number, (value, cut) in enumerate(zip(values, cuts, strict=True))
+            values[place] - np.delete(values, place).max()
+            for place, values in zip(chosen, scores.values, strict=True)
         ]
     )
+    noisy = np.abs(margins) <= margin_noise(reward_model, list(map(_as_row, items, chosen)), margins)
+    records = []
+    for item, values, cuts, is_noisy in zip(items, scores.values, scores.truncated, noisy, strict=True):
+        key = {
+            "id": item["id"],
+            "template": item["topic"],
+            "language": item["culture"],
+            "domain": item["domain"],
+        }
+        policy = {"policy": item["policy"]} if "policy" in item else {}
+        for number, (value, cut) in enumerate(zip(values, cuts, strict=True)):
+            answer = {"candidate": number, "is_chosen": number == item["chosen"], "score": float(value)}
+            records.append(
+                {**key, **answer, "truncated": bool(cut), "within_noise": bool(is_noisy), **policy}
+            )
+    table = pd.DataFrame(records)
     bad = table.loc[table["score"].isna(), "id"].unique()
     if len(bad):
         listed = ", ".join(bad[:10])
@@ -84,10 +82,8 @@ def write_item_scores(
 ) -> None:
     """Score all items by each reward model, {scorer: it}, and write each file of scores.
 
-    Args:
-        item_files: `<benchmark>/<part>.jsonl`, where a part is a culture or a policy.
-        outputs: `<benchmark>/<scorer>/<part>.parquet`.
-    """
+    item_files: `<benchmark>/<part>.jsonl`, where a part is a culture or a policy. outputs:
+    `<benchmark>/<scorer>/<part>.parquet`."""
     files = {Path(path): list(read_jsonl(path)) for path in item_files}
     ends = np.cumsum([sum(len(item["answers"]) for item in items) for items in files.values()])
     tables = {}
@@ -110,11 +106,8 @@ def load_scorers(
 ) -> dict[str, RewardModel]:
     """Load a reward model: {name: it}, and in a knock-out as `<name>-knockout`, where it has a seed.
 
-    Args:
-        entry, scoring, cache: as families.load_reward_model takes them.
-        frozen_states: hidden states of the items, for a classifier that shares its base's lower layers.
-        knockout: the seed of its draws.
-    """
+    entry, scoring, cache: as families.load_reward_model takes them. frozen_states: hidden states of the
+    items, for a classifier that shares its base's lower layers. knockout: the seed of its draws."""
     reward_model = load_reward_model(entry, scoring, cache)
     if frozen_states:
         frozen = keep_frozen_states(reward_model.model, frozen_states)
@@ -123,17 +116,8 @@ def load_scorers(
     return {name: reward_model, **played}
 
 
-def _as_row(item: dict) -> dict:
-    """Return an item as a preference row; where no answer is chosen, the first counts as chosen, as in
-    `_margin`."""
-    answers, chosen = item["answers"], item["chosen"] or 0
-    return {
-        "prompt": item["prompt"],
-        "chosen": answers[chosen],
-        "rejected": [*answers[:chosen], *answers[chosen + 1 :]],
-    }
-
-
-def _margin(values: np.ndarray, chosen: int | None) -> float:
-    """Return what the chosen answer is ahead of the best other."""
-    return values[chosen or 0] - np.delete(values, chosen or 0).max()
+def _as_row(item: dict, chosen: int) -> dict:
+    """Return an item as a preference row."""
+    answers = item["answers"]
+    rejected = [*answers[:chosen], *answers[chosen + 1 :]]
+    return {"prompt": item["prompt"], "chosen": answers[chosen], "rejected": rejected}

@@ -26,8 +26,7 @@ WARMUPS = {"warmup": True, "warmup-at-once": False}  # {its folder: whether its 
 
 
 class ThinkAsLocals:
-    """The part of a scale that Think-as-Locals is about: a base, its warm-up, and a training for each choice
-    of rewards."""
+    """A scale's part of Think-as-Locals: a base, its warm-up, and a training for each choice of rewards."""
 
     def __init__(self, carb: Carb):
         self.carb, self.scale = carb, carb.scale
@@ -82,7 +81,7 @@ class ThinkAsLocals:
 
     @property
     def scoring(self) -> dict:
-        """How judges are loaded: as all that score, with a budget of tokens of their own."""
+        """How judges are loaded: as all scorers, with a budget of tokens of their own."""
         return {**self.scale.scoring, "token_budget": self.settings.judge_token_budget}
 
     def criteria(self, training: str) -> bool:
@@ -90,8 +89,7 @@ class ThinkAsLocals:
         return training != WITHOUT_CRITERIA
 
     def quote(self, training: str) -> int:
-        """Return how many characters of an answer a judge names in its last criterion, as its warm-up taught
-        it."""
+        """Return how many characters of an answer a judge names in its last criterion, as in its warm-up."""
         return self.settings.criteria_quote if self.criteria(training) and self.settings.warmup else 0
 
     def rewards(self, training: str) -> RewardWeights:
@@ -116,15 +114,11 @@ class ThinkAsLocals:
 
     def names(self, judges: Iterable[str]) -> dict[str, str]:
         """Return {judge: what it is, in a reader's words}."""
-
-        def name(judge: str) -> str:
-            if judge in JUDGES or judge in self.others:
-                return JUDGES.get(judge, judge)
-            weights = self.settings.runs[judge]
+        names = {**{name: name for name in self.others}, **JUDGES}
+        for run, weights in self.settings.runs.items():
             left_out = [SIGNS[reward] for reward, weight in weights if not weight]
-            return f"without {' and '.join(left_out)}" if left_out else "all rewards"
-
-        return {judge: name(judge) for judge in judges}
+            names.setdefault(run, f"without {' and '.join(left_out)}" if left_out else "all rewards")
+        return {judge: names[judge] for judge in judges}
 
     def start(self, training: str) -> str:
         """Return the folder that a training starts from: its warm-up's, or the base's where there is none."""

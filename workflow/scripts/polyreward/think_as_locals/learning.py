@@ -1,5 +1,4 @@
-"""What judges learn: R_corr on pairs of the topics that they are trained on, but not of those that they are
-trained on."""
+"""What judges learn: R_corr on held-out pairs of the topics that they are trained on."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,17 +16,8 @@ from polyreward.analysis.bootstrap import (
 from polyreward.scoring.criteria_layout import LABELS
 
 ALIKE = 5e-4  # draws that differ by less are alike, as they are printed
-COLUMNS = [
-    "judge",
-    "n_questions",
-    "n_items",
-    "n_seeds",
-    "in_form_pct",
-    "right_pct",
-    "r_corr",
-    "r_corr_low",
-    "r_corr_high",
-]
+SIZES, SHARES = ["n_questions", "n_items", "n_seeds"], ["in_form_pct", "right_pct"]
+COLUMNS = ["judge", *SIZES, *SHARES, "r_corr", "r_corr_low", "r_corr_high"]
 
 
 def learning_table(
@@ -52,37 +42,22 @@ def learning_table(
     between = {
         judge: [between_trainings(found)] if found.shape[1] > 1 else [] for judge, found in of_seed.items()
     }
-    sizes, freedom = {"n_questions": len(anyone), "n_items": members.shape[1]}, members.shape[1] - 1
-    records = [
-        {
-            "judge": judge,
-            **sizes,
-            "n_seeds": len(names),
-            **_shares([tables[name] for name in names]),
-            **_estimate(values[judge], freedom, between[judge], interval, highest=1),
-        }
-        for judge, names in seeds.items()
-    ]
-    records += [
-        {
-            "judge": f"{one} - {other}",
-            **sizes,
-            "n_seeds": len(seeds[one]),
-            **_estimate(
-                values[one] - values[other], freedom, between[one] + between[other], interval, highest=2
-            ),
-        }
-        for one, other in contrasts
-    ]
-    return pd.DataFrame(records).reindex(columns=COLUMNS)
+    freedom, records = members.shape[1] - 1, []
+    for judge, names in seeds.items():
+        estimate = _estimate(values[judge], freedom, between[judge], interval, highest=1)
+        shares = _shares([tables[name] for name in names])
+        records.append({"judge": judge, "n_seeds": len(names), **shares, **estimate})
+    for one, other in contrasts:
+        lead, both = values[one] - values[other], between[one] + between[other]
+        estimate = _estimate(lead, freedom, both, interval, highest=2)
+        records.append({"judge": f"{one} - {other}", "n_seeds": len(seeds[one]), **estimate})
+    sizes = {"n_questions": len(anyone), "n_items": members.shape[1]}
+    return pd.DataFrame(records).assign(**sizes).reindex(columns=COLUMNS)
 
 
 def _draws(drawn: np.ndarray, tables: Sequence[pd.DataFrame]) -> np.ndarray:
-    """Return R_corr of each seed (1 + resamples, seeds): its own and then the resamples'. drawn: (1 +
-    resamples, questions)."""
-    rewards = np.stack(
-        [2 * table["p_right"].to_numpy() - 1 for table in tables], axis=1
-    )  # (questions, seeds)
+    """Return R_corr: (1 + resamples, seeds). drawn: (1 + resamples, questions)."""
+    rewards = np.stack([2 * table["p_right"].to_numpy() - 1 for table in tables], axis=1)
     return drawn @ rewards / drawn.sum(axis=1, keepdims=True)
 
 

@@ -29,26 +29,21 @@ def appropriateness(
     token_budget: int,
     share: bool = False,
 ) -> list[float]:
-    """Return R_appr of replies: log p(j | q, y1, y2, z) - log p(j | q, y1, y2), how much the criteria help
-    the right verdict.
+    """Return R_appr of replies in nats: log p(j | q, y1, y2, z) - log p(j | q, y1, y2).
 
-    j: the right label; z: the reply's criteria; p: the current model's, without a gradient; in nats. Both
-    terms are sums over the tokens of the label only. The second is the same for all replies to a question: it
-    moves none of a group's advantages. A reply that is not in form gets the least of those to the same
-    question that are, so that it never gains on them; 0 where there are none. Source: arXiv 2509.21798."""
+    j: the right label; z: the reply's criteria; p: the current model's, without a gradient, over the tokens
+    of the label only. The second term is the same for all replies to a question: it moves none of a group's
+    advantages. A reply that is not in form gets the least of those to the same question that are, so that it
+    never gains on them; 0 where there are none. Source: arXiv 2509.21798."""
     # Also what is not in form is run: processes that share a model have to call it equally often.
-    thought = [(request, reply.criteria) for request, reply in zip(requests, replies, strict=True)]
-    distinct = list(dict.fromkeys(requests))
-    asked = [*thought, *((request, ()) for request in distinct)]
+    asked = [(request, reply.criteria) for request, reply in zip(requests, replies, strict=True)]
+    asked += [(request, ()) for request in dict.fromkeys(requests)]
     found = label_logprobs(model, tokenizer, asked, max_length, token_budget, share)
-    at_once = dict(zip(distinct, found[len(thought) :], strict=True))
-    columns = [LABELS.index(label) for label in right]
-    gains = [
-        float(own[column] - at_once[request][column])
-        for own, request, column in zip(found[: len(thought)], requests, columns, strict=True)
-    ]
-    least: dict[str, float] = {}
-    for gain, request, reply in zip(gains, requests, replies, strict=True):
+    at_once = {request: found[len(replies) + n] for n, request in enumerate(dict.fromkeys(requests))}
+    gains, least = [], {}
+    for own, request, reply, label in zip(found, requests, replies, right, strict=False):
+        gain = float((own - at_once[request])[LABELS.index(label)])
+        gains.append(gain)
         if not reply.fault:
             least[request] = min(gain, least.get(request, gain))
     return [
@@ -58,12 +53,11 @@ def appropriateness(
 
 
 class Rewards:
-    """The three rewards as TRL calls them: on the columns of the training data and the replies, as message
-    lists.
+    """The three rewards as TRL calls them, on the columns of the training data and the replies.
 
-    ends: token ids that end a reply. `trainer` is to be set to the one that trains, and `weights` to those of
-    the rewards. criteria: whether replies have to have some. quote: characters of an answer that the last of
-    them names, so that a reply without has the fault UNNAMED; 0 for none."""
+    ends: token ids that end a reply. criteria: whether replies have to have some. quote: characters of an
+    answer that the last of them names, so that a reply without has the fault UNNAMED; 0 for none. `trainer`
+    is to be set to the one that trains, and `weights` to those of the rewards."""
 
     def __init__(
         self,
@@ -96,12 +90,13 @@ class Rewards:
         """Return each reply's R_appr; 0 of judges that write no criteria."""
         if not self.criteria:
             return [0.0] * len(completions)
-        replies = self._read(prompts, completions, completion_ids)
-        model = self.trainer.model  # not kept: training may wrap it
-        asked = _requests(prompts)
-        return appropriateness(
-            model, self.tokenizer, asked, replies, right, self.max_length, self.token_budget, self.share
+        replies, limits = (
+            self._read(prompts, completions, completion_ids),
+            (self.max_length, self.token_budget),
         )
+        model = self.trainer.model  # not kept: training may wrap it
+        asked = [prompt[-1]["content"] for prompt in prompts]
+        return appropriateness(model, self.tokenizer, asked, replies, right, *limits, self.share)
 
     def layout(self, prompts, completions, completion_ids, log_metric=None, **kwargs) -> list[float]:
         """Return each reply's reward for the layout, and log the share of each fault."""
@@ -112,25 +107,12 @@ class Rewards:
         return [layout(reply) for reply in replies]
 
     def _read(self, prompts, completions, completion_ids) -> list[Reply]:
-        texts = [completion[-1]["content"] for completion in completions]
-        replies = [
-            read_reply(text, ids[-1] in self.ends, self.criteria)
-            for text, ids in zip(texts, completion_ids, strict=True)
-        ]
-        if not self.quote:
-            return replies
-        return [
-            (
-                reply
-                if reply.fault or names_an_answer(reply, request, self.quote)
-                else Reply(reply.criteria, fault=UNNAMED)
-            )
-            for reply, request in zip(replies, _requests(prompts), strict=True)
-        ]
-
-
-def _requests(prompts) -> list[str]:
-    return [prompt[-1]["content"] for prompt in prompts]
+        replies = []
+        for prompt, completion, ids in zip(prompts, completions, completion_ids, strict=True):
+            reply = read_reply(completion[-1]["content"], ids[-1] in self.ends, self.criteria)
+            named = not self.quote or names_an_answer(reply, prompt[-1]["content"], self.quote)
+            replies.append(reply if reply.fault or named else Reply(reply.criteria, fault=UNNAMED))
+        return replies
 
 
 REWARDS = ("correctness", "appropriateness", "layout")
@@ -138,11 +120,10 @@ NAMED = 3  # characters at most that have to be an answer's last ones
 
 
 def names_an_answer(reply: Reply, request: str, quote: int) -> bool:
-    """Return whether a reply's last criterion ends in an answer's last characters and label, as the question
-    has them.
+    """Return whether a reply's last criterion ends in an answer's last characters and label.
 
-    quote: characters that the warm-up's criteria have of an answer; of longer quotes the last NAMED
-    decide."""
+    quote: characters that the warm-up's criteria have of an answer; of longer quotes the last NAMED decide.
+    """
     asked = " ".join(request.split())  # the warm-up names an answer on one line
     last = reply.criteria[-1] if reply.criteria else ""
     labels = [f" ({label})" for label in LABELS if last.endswith(f" ({label})")]

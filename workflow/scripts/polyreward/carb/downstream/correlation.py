@@ -12,8 +12,7 @@ from polyreward.core.seeds import job_seed
 
 RATINGS, BENCHMARKS = ["match", "chrf"], ["carb", "rewardbench"]
 ERRORS = [f"{name}_se" for name in (*RATINGS, *BENCHMARKS)]
-# What a row is of: a set of questions; how a reward model chose the answers; and whose they are, "all" for
-# the mean over policies
+# What a row is of: a set of questions; how a reward model chose the answers; whose they are, or POOLED
 OF = ["downstream", "selection", "policy"]
 POINT_COLUMNS = [*OF, "scorer", "base", "kind", *RATINGS, "n_questions", "n_candidates", *BENCHMARKS, *ERRORS]
 PICK_ERRORS = [f"{rating}_se" for rating in RATINGS]
@@ -26,35 +25,24 @@ PERMUTATIONS = 1999
 REGRESSION = ["n", "slope", "slope_low", "slope_high", "intercept", "p", "r2"]
 STEIGER = ["r_first", "r_second", "r_between", "z", "z_p"]
 CORRELATE = "correlate"  # the verdict where they do
-BY_BASE = [
-    "r",
-    "r_low",
-    "r_high",
-    "n_bases",
-    "p_permuted",
-    "reliability_rating",
-    "reliability_benchmark",
-    "verdict",
-]
+RELIABILITIES = ["reliability_rating", "reliability_benchmark"]
+BY_BASE = ["r", "r_low", "r_high", "n_bases", "p_permuted", *RELIABILITIES, "verdict"]
 CORRELATION_COLUMNS = [*OF, "rating", "benchmark", *REGRESSION, *BY_BASE, *STEIGER]
 R2, P = "r_squared", "p_value"
 
 
 def fisher_difference(r_first: float, r_second: float, r_between: float, n: int) -> tuple[float, float]:
-    """Return the difference of the Fisher's z of two correlations with a common variable, and its standard
-    error.
+    """Return the difference of Fisher's z of two correlations with a common variable, and its error.
 
-    Arguments as `steiger` has them; the error is that of its z."""
+    Arguments as `steiger` has them."""
     mean2 = ((r_first + r_second) / 2) ** 2
     covariance = (r_between * (1 - 2 * mean2) - mean2 * (1 - 2 * mean2 - r_between**2) / 2) / (1 - mean2) ** 2
-    return float(np.arctanh(r_first) - np.arctanh(r_second)), float(
-        np.sqrt(2 - 2 * covariance) * fisher_error(n)
-    )
+    error = np.sqrt(2 - 2 * covariance) * fisher_error(n)
+    return float(np.arctanh(r_first) - np.arctanh(r_second)), float(error)
 
 
 def permuted_by_base(values: Sequence[float], bases: Sequence[str], seed: int, *key: str) -> np.ndarray:
-    """Return permuted values (PERMUTATIONS, n): each base gets another's mean, and its members each other's
-    rest.
+    """Return permuted values (PERMUTATIONS, n): a base gets another's mean, its members each other's rest.
 
     bases: of each value. Reward models of one base are alike, so that they stay together. Exact where bases
     have equally many members. Source: Winkler et al. 2015, Multi-level block permutation, NeuroImage 123."""
@@ -70,35 +58,30 @@ def permuted_by_base(values: Sequence[float], bases: Sequence[str], seed: int, *
 
 
 def correlations_with(drawn: np.ndarray, others: pd.DataFrame) -> np.ndarray:
-    """Return the correlation of each row of values with each column: (rows, columns). drawn: (rows, n);
-    others: n rows."""
+    """Return each row's correlation with each column: (rows, columns). drawn: (rows, n); others: n rows."""
     rows, columns = drawn - drawn.mean(axis=1, keepdims=True), (others - others.mean()).to_numpy(dtype=float)
     sizes = np.linalg.norm(rows, axis=1)[:, None] * np.linalg.norm(columns, axis=0)
     return np.divide(rows @ columns, sizes, out=np.zeros_like(sizes), where=sizes > 1e-12)
 
 
 def reliability(values: Sequence[float], errors: Sequence[float]) -> float:
-    """Return the share of the variance between scores, 0 to 1, that is not their error; nan where they do not
-    vary.
+    """Return the share of scores' variance, 0 to 1, that is not their error; nan where they do not vary.
 
-    errors: standard errors. At the least: what moves all scores alike is in the errors, too."""
+    errors: standard errors. It is the least share: what moves all scores alike is in the errors, too."""
     variance = np.var(np.asarray(values, dtype=float), ddof=1)
     return float(np.clip(1 - np.mean(np.square(errors)) / variance, 0, 1)) if variance > 0 else float("nan")
 
 
 def shown_rating(rows: pd.DataFrame, rating: str) -> str:
-    """Return the rating that a set's rows are shown by: the one that is asked for, or chrf where it has only
-    a reference."""
+    """Return the rating that a set's rows are shown by: chrf where they only have a reference."""
     return rating if rating in rows and rows[rating].notna().any() else "chrf"
 
 
 def over_sets(points: pd.DataFrame, rating: str) -> pd.DataFrame:
-    """Return best-of-N's points over all policies as one row for each scorer: the mean over sets of each
-    one's shown rating.
+    """Return best-of-N's points over all policies, a row per scorer: the mean over sets' shown ratings.
 
-    points: POINT_COLUMNS. The mean is in the column of `rating`, and the mean of standard errors in the
-    column of its error."""
-    rows = points[(points["selection"] == BEST_OF_N) & (points["policy"] == "all")]
+    It is in the column of `rating`, and the mean of standard errors in the column of its error."""
+    rows = points[(points["selection"] == BEST_OF_N) & (points["policy"] == POOLED)]
     if rows.empty:
         raise PolyrewardError(
             "work/6_analysis/carb/points.csv: no best-of-N row for all policies. Delete the file and run"

@@ -1,7 +1,7 @@
-"""GRPO of a policy whose reward is a reward model's score: what it answers afterwards says what that score is
-worth."""
+"""GRPO of a policy whose reward is a reward model's score: its answers then say what that score is worth."""
 
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -19,16 +19,13 @@ from polyreward.training.grpo import train_by_grpo
 
 
 class ScoreReward:
-    """A reward model's score, as TRL asks for rewards: the replies to one prompt are scored together, as
-    candidates are.
-
-    trainer, share: of no use here."""
+    """A reward model's score, as TRL asks for rewards; the replies to one prompt are scored together."""
 
     weights = (1.0,)
 
     def __init__(self, reward_model: RewardModel, label: str):
         self.reward_model, self.label = reward_model, label
-        self.trainer, self.share = None, False
+        self.trainer, self.share = None, False  # of no use here
 
     def functions(self) -> list:
         """Return the only reward."""
@@ -40,18 +37,16 @@ class ScoreReward:
 
     def score(self, prompts, completions, **kwargs) -> list[float]:
         """Return each reply's score. Raises PolyrewardError where one is not a number."""
-        places: dict[str, list[int]] = {}
+        places = defaultdict(list)
         for number, prompt in enumerate(prompts):
-            places.setdefault(prompt[-1]["content"], []).append(number)
+            places[prompt[-1]["content"]].append(number)
         replies = [completion[-1]["content"].strip() or NOTHING for completion in completions]
-        asked = [
-            Conversations(prompt, tuple(replies[number] for number in of)) for prompt, of in places.items()
-        ]
+        asked = [Conversations(prompt, tuple(replies[n] for n in own)) for prompt, own in places.items()]
         with unannounced():
             found = self.reward_model.score(asked, self.label)
         scores = np.empty(len(replies))
-        for of, values in zip(places.values(), found.values, strict=True):
-            scores[of] = values
+        for own, values in zip(places.values(), found.values, strict=True):
+            scores[own] = values
         if not np.isfinite(scores).all():
             raise PolyrewardError(
                 f"{self.label}: a reply's score is NaN or infinite; try `dtype: float32` for the reward model"
@@ -60,8 +55,7 @@ class ScoreReward:
 
 
 def policy_prompts(items: Iterable[dict], count: int, seed: int) -> list[str]:
-    """Return at most `count` prompts of items, each once, drawn by hash and mixed, whatever their
-    cultures."""
+    """Return at most `count` prompts of items, each once, drawn by hash and mixed."""
     distinct = {item["prompt"]: item for item in items}
     return [row["prompt"] for row in in_draw_order(list(distinct.values()), seed, "carb", "grpo")[:count]]
 
@@ -86,9 +80,8 @@ def train_policy(
     liger: as in train_by_grpo. Raises PolyrewardError where fewer prompts are left than one update takes."""
 
     def rewarder_of(tokenizer) -> ScoreReward:
-        if (
-            torch.cuda.is_available()
-        ):  # each process has a reward model of its own, next to its part of the policy
+        # Each process has a reward model of its own, next to its part of the policy.
+        if torch.cuda.is_available():
             torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
         return ScoreReward(load_reward_model(entry, scoring, cache), label)
 

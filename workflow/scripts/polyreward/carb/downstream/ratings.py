@@ -8,22 +8,17 @@ from sacrebleu.metrics import CHRF
 
 LETTERS = "ABCD"
 NOTHING = "\u2026"  # replaces an answer without a word, which no reward model could read
-ARABIC_MARKS = {
-    chr(code) for code in (0x640, *range(0x64B, 0x653))
-}  # the stretching stroke, and short vowels
+ARABIC_MARKS = {chr(code) for code in (0x640, *range(0x64B, 0x653))}  # the stretching stroke, short vowels
 ARABIC_ALIKE = str.maketrans("أإآىة", "ااايه")  # letters that people write for one another
 # Scripts that write words without spaces between them, and one whose particles follow a word without a space
 UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"
 PARTICLES_FOLLOW = UNSPACED + r"\uac00-\ud7af"
-STARTS, ENDS = (
-    rf"(?<![^\W{UNSPACED}])",
-    rf"(?![^\W{PARTICLES_FOLLOW}])",
-)  # of a word in any other script, also among these
+# Where a word in any other script starts and ends, also among these
+STARTS, ENDS = rf"(?<![^\W{UNSPACED}])", rf"(?![^\W{PARTICLES_FOLLOW}])"
 # Arabic writes "and", "in", "to" and the article before a word without a space
 ARABIC_BEFORE = "[وف]?(?:لل|[بكل]?(?:ال)?)"
 ARTICLE = re.compile("^ال(?=\\w{3})")
-# A letter that names an option: at the start ("B", "B.", "(B)", "**B**"), or marked so further on ("is
-# (B)", "is B.")
+# A letter that names an option: at the start ("B", "(B)", "**B**"), or marked further on ("is (B)", "is B.")
 FIRST = re.compile(rf"^[\W_]*([{LETTERS}])(?=[\W_]|$)")
 MARKED = re.compile(rf"(?<![^\W_])(?:[(\[（*_]+([{LETTERS}])[)\]）*_]+|([{LETTERS}])(?=[.)）:：]|\s*$))")
 
@@ -37,23 +32,22 @@ def question_ratings(question: Mapping, answer: str) -> dict[str, float]:
         return answer_ratings(answer, question["accepted"])
     if "options" in question:
         right = question["right"]
-        return {
-            "match": 100.0 * (chosen_option(answer, question["options"]) == right),
-            "chrf": CHRF().sentence_score(answer, [question["options"][right]]).score,
-        }
-    return {"match": float("nan"), "chrf": CHRF().sentence_score(answer, [question["reference"]]).score}
+        match = 100.0 * (chosen_option(answer, question["options"]) == right)
+        return {"match": match, "chrf": _chrf(answer, question["options"][right])}
+    return {"match": float("nan"), "chrf": _chrf(answer, question["reference"])}
 
 
 def answer_ratings(answer: str, accepted: Sequence[str]) -> dict[str, float]:
-    """Rate an answer from 0 to 100. match: whether it says an accepted one; chrf: against the nearest of
-    these."""
-    return {
-        "match": 100.0 * matches(answer, accepted),
-        "chrf": max(CHRF().sentence_score(answer, [text]).score for text in accepted),
-    }
+    """Rate an answer from 0 to 100: whether it says an accepted one, and nearness to the nearest of these."""
+    nearest = max(_chrf(answer, text) for text in accepted)
+    return {"match": 100.0 * matches(answer, accepted), "chrf": nearest}
 
 
-def matches(reply: str, accepted: list[str]) -> bool:
+def _chrf(answer: str, text: str) -> float:
+    return CHRF().sentence_score(answer, [text]).score
+
+
+def matches(reply: str, accepted: Sequence[str]) -> bool:
     """Return whether a reply is one of the accepted answers, or says one."""
     return any(plain(reply) == plain(text) or says(reply, text) for text in accepted)
 
@@ -70,9 +64,8 @@ def says(reply: str, accepted: str) -> bool:
         sought = ARTICLE.sub("", sought)
     before = "" if re.match(f"[{UNSPACED}]", sought) else STARTS + (ARABIC_BEFORE if arabic else "")
     after = "" if re.search(f"[{PARTICLES_FOLLOW}]$", sought) else ENDS
-    return bool(sought) and bool(
-        re.search(before + re.escape(sought).replace(r"\ ", " ") + after, words(reply))
-    )
+    pattern = before + re.escape(sought).replace(r"\ ", " ") + after
+    return bool(sought and re.search(pattern, words(reply)))
 
 
 def plain(text: str) -> str:
@@ -91,23 +84,16 @@ def chosen_option(reply: str, options: Sequence[str]) -> int | None:
     """Return the number of the option that a reply chooses, from 0; None where it names none, or several.
 
     A letter at its start counts first, unless it begins a sentence of other words ("A common one"). Then one
-    letter counts that is marked as an option anywhere, and then the one option whose text the reply says
-    (answers.says)."""
-    by_text = [
-        number
-        for number, option in enumerate(options)
-        if plain(reply) == plain(option) or says(reply, option)
-    ]
-    first = FIRST.match(reply.strip())
-    if first and (_ends_or_marks(reply.strip()[first.end() :]) or by_text == [LETTERS.index(first[1])]):
-        return LETTERS.index(first[1])
-    marked = {letter for found in MARKED.findall(reply.strip()) for letter in found if letter}
+    letter counts that is marked as an option anywhere, and then the one option whose text the reply says."""
+    reply = reply.strip()
+    by_text = [number for number, option in enumerate(options) if matches(reply, [option])]
+    first = FIRST.match(reply)
+    if first:
+        rest, number = reply[first.end() :], LETTERS.index(first[1])
+        alone = not rest.strip() or rest[0] in "\n.)]）:：,、，。*_"
+        if alone or by_text == [number]:
+            return number
+    marked = {letter for found in MARKED.findall(reply) for letter in found if letter}
     if len(marked) == 1:
         return LETTERS.index(marked.pop())
     return by_text[0] if len(by_text) == 1 and not marked else None
-
-
-def _ends_or_marks(rest: str) -> bool:
-    """Return whether what follows a letter says that the letter stood by itself: nothing, a mark, or a new
-    line."""
-    return not rest.strip() or rest[0] in "\n.)]）:：,、，。*_"

@@ -14,24 +14,15 @@ from matplotlib.ticker import MaxNLocator
 
 from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
 
-COLUMNS = [
-    "panel",
-    "item",
-    "culture",
-    "domain",
-    "candidate",
-    "is_chosen",
-    "text",
-    "from_culture",
-    "scorer",
-    "score",
-    "n_items",
-]
+ANSWER = ["candidate", "is_chosen", "text", "from_culture"]
+COLUMNS = ["panel", "item", "culture", "domain", *ANSWER, "scorer", "score", "n_items"]
 LINE_CHARACTERS = 50  # of a text, an East Asian one counting two
 LINES = 4  # of a text; the rest of a longer one is left out
 GUTTER = 0.19  # where texts begin, right of whose answer each is; a share of the panel
 NAME_CHARACTERS = 13  # of a line of a reward model's name
 RIGHT_TO_LEFT = {"R", "AL"}
+STAY = "\u0e30\u0e32\u0e33\u0e45\u3063\u30fc"  # Thai vowels and kana that begin no line
+KEEP = "\u0e40\u0e41\u0e42\u0e43\u0e44"  # Thai vowels that end no line
 # Markers of the domains, distinct without colour
 FILLS = (("#1b3a5c", ""), ("#6f9bc8", "////"), ("#c9d9ea", ""), ("#ffffff", "...."))
 
@@ -51,8 +42,7 @@ def texts_by_culture(table: pd.DataFrame, names: dict[str, str]) -> dict[str, st
 def draw_figure1(table: pd.DataFrame, names: dict[str, str], families: dict[str, list[str]]) -> Figure:
     """Draw the item next to its scores, each reward model on a scale of its own, and below it the counts.
 
-    table: glance_table's rows. names: {culture: its language's own name}. families: {culture: font families
-    for its texts}."""
+    table: carb_comparison.glance_table's rows. families: {culture: font families for its texts}."""
     scores, counts = table[table["panel"] == "score"], table[table["panel"] == "count"]
     prompt = table[table["panel"] == "prompt"].iloc[0]
     figure = Figure(figsize=(TEXT_WIDTH, 4.8), layout="constrained")
@@ -79,9 +69,8 @@ def _draw_item(axis: Axes, prompt: pd.Series, answers: pd.DataFrame, families: S
         elsewhere = pd.notna(answer.from_culture) and answer.from_culture != prompt["culture"]
         culture = prompt["culture"] if answer.is_chosen else answer.from_culture
         whose = f"right for {culture}" if answer.is_chosen or elsewhere else "wrong"
-        axis.text(
-            0.02, number, whose, va="center", fontsize=7, fontweight="bold" if answer.is_chosen else "normal"
-        )
+        weight = "bold" if answer.is_chosen else "normal"
+        axis.text(0.02, number, whose, va="center", fontsize=7, fontweight=weight)
         if answer.is_chosen:
             ends, look = [number - 0.42, number + 0.42], {"color": "black", "linewidth": 2.5}
             axis.plot([0, 0], ends, **look, solid_capstyle="butt", clip_on=False)
@@ -91,18 +80,9 @@ def _write(axis: Axes, height: float, text: str, families: Sequence[str]) -> Non
     from_right = any(unicodedata.bidirectional(character) in RIGHT_TO_LEFT for character in text)
     place, side = (1.0, "right") if from_right else (GUTTER, "left")
     shown = first_lines(wrapped(" ".join(text.split()), LINE_CHARACTERS), LINES)
-    axis.text(
-        place,
-        height,
-        shown,
-        ha=side,
-        va="center",
-        multialignment=side,
-        family=families,
-        fontsize=7,
-        linespacing=0.95,
-        parse_math=False,
-    )
+    sides = {"ha": side, "va": "center", "multialignment": side}
+    look = {"family": families, "fontsize": 7, "linespacing": 0.95, "parse_math": False}
+    axis.text(place, height, shown, **sides, **look)
 
 
 def _draw_scores(axis: Axes, scores: pd.DataFrame, model: str) -> None:
@@ -110,18 +90,11 @@ def _draw_scores(axis: Axes, scores: pd.DataFrame, model: str) -> None:
     axis.set_title(filled(parts, NAME_CHARACTERS), fontsize=7, parse_math=False)
     places = range(len(scores))
     axis.hlines(places, scores["score"].min(), scores["score"], color="0.75", linewidth=1)
+    look = {"s": 22, "edgecolor": "black", "linewidth": 0.8, "zorder": 3}
     for chosen, marker, fill in ((False, "o", "white"), (True, "D", "black")):
         rows = (scores["is_chosen"] == chosen).to_numpy()
-        axis.scatter(
-            scores["score"][rows],
-            [n for n in places if rows[n]],
-            marker=marker,
-            s=22,
-            facecolor=fill,
-            edgecolor="black",
-            linewidth=0.8,
-            zorder=3,
-        )
+        heights = [n for n in places if rows[n]]
+        axis.scatter(scores["score"][rows], heights, marker=marker, facecolor=fill, **look)
     axis.margins(x=0.2)
     axis.spines["left"].set_visible(False)
     axis.tick_params(left=False, labelleft=False, labelsize=7)
@@ -139,29 +112,13 @@ def _draw_counts(
     wide = wide.loc[counts["culture"].unique(), domains]
     bottom = 0
     for domain, (colour, pattern) in zip(domains, cycle(FILLS), strict=False):
-        axis.bar(
-            range(len(wide)),
-            wide[domain],
-            bottom=bottom,
-            color=colour,
-            hatch=pattern,
-            edgecolor="black",
-            linewidth=0.5,
-            label=domain,
-        )
+        look = {"color": colour, "hatch": pattern, "edgecolor": "black", "linewidth": 0.5}
+        axis.bar(range(len(wide)), wide[domain], bottom=bottom, **look, label=domain)
         bottom = bottom + wide[domain].to_numpy()
     axis.set_xticks(range(len(wide)), wide.index)
     for place, culture in enumerate(wide.index):
-        axis.annotate(
-            names[culture],
-            (place, 0),
-            (0, -22),
-            ("data", "axes fraction"),
-            "offset points",
-            family=families[culture],
-            ha="center",
-            va="baseline",
-        )
+        below = ((place, 0), (0, -22), ("data", "axes fraction"), "offset points")
+        axis.annotate(names[culture], *below, family=families[culture], ha="center", va="baseline")
     axis.yaxis.set_major_locator(MaxNLocator(4, integer=True))
     axis.set_ylabel(f"items (n = {int(wide.to_numpy().sum())})")
     axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), reverse=True)
@@ -176,8 +133,7 @@ def first_lines(text: str, count: int) -> str:
 
 
 def wrapped(text: str, width: int) -> str:
-    """Break a text into lines of at most `width`, at spaces, and where there are too few of them between
-    characters.
+    """Break a text into lines of at most `width`, at spaces, or between characters where these are too few.
 
     An East Asian character counts two. A mark stays with its letter, and no line begins with punctuation."""
     units = []
@@ -187,8 +143,7 @@ def wrapped(text: str, width: int) -> str:
 
 
 def filled(units: Sequence[str], width: int) -> str:
-    """Put units that are never broken together to lines of at most `width`; a unit ends with the space that
-    follows it."""
+    """Put unbreakable units, each with the space that follows it, together to lines of at most `width`."""
     lines = [""]
     for unit in units:
         if lines[-1] and _columns((lines[-1] + unit).rstrip()) > width:
@@ -200,10 +155,8 @@ def filled(units: Sequence[str], width: int) -> str:
 def _clusters(text: str) -> list[str]:
     clusters = []
     for character in text:
-        stays = (
-            unicodedata.category(character)[0] in "MP" or character in "\u0e30\u0e32\u0e33\u0e45\u3063\u30fc"
-        )
-        if clusters and (stays or clusters[-1][-1] in "\u0e40\u0e41\u0e42\u0e43\u0e44"):
+        stays = unicodedata.category(character)[0] in "MP" or character in STAY
+        if clusters and (stays or clusters[-1][-1] in KEEP):
             clusters[-1] += character
         else:
             clusters.append(character)
@@ -211,6 +164,5 @@ def _clusters(text: str) -> list[str]:
 
 
 def _columns(text: str) -> int:
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
-    )
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text if not unicodedata.combining(c))
+    return wide + sum(not unicodedata.combining(c) for c in text)

@@ -1,5 +1,4 @@
-"""What Figures 2 and 3 plot: scores by what the cultures' languages have in common, and the best reward
-models by domain."""
+"""Figure 2 of the CARB paper: scores by what the cultures' languages have in common."""
 
 import math
 
@@ -23,11 +22,9 @@ LOOKS = {kind: (look.colour, look.marker) for kind, look in looks.KINDS.items()}
 
 @paper_style()
 def draw_figure2(table: pd.DataFrame, chance: float, confidence: str) -> Figure:
-    """Draw a panel for each property: every reward model's score on each group of languages, and the mean of
-    all.
+    """Draw a panel for each property: every reward model's score on each group of languages, and the mean.
 
-    table: group_table's rows (analyse/carb_comparison.py). chance: in percent. confidence: the intervals'
-    level, as text ("95%")."""
+    table: carb_comparison.group_table's rows. chance: in percent. confidence: such as "95%"."""
     figure = Figure(figsize=(TEXT_WIDTH, 4.9), layout="constrained")
     sizes = [table.loc[table["panel"] == panel, "group"].nunique() for panel in MOSAIC[0]]
     axes = figure.subplot_mosaic(MOSAIC, sharey=True, width_ratios=[size + 0.6 for size in sizes])
@@ -45,30 +42,14 @@ def _draw_panel(axis: Axes, table: pd.DataFrame, chance: float, confidence: str)
     kinds = [kind for kind in KINDS if kind in set(table["kind"])]
     for number, kind in enumerate(kinds):
         rows, (colour, marker) = table[table["kind"] == kind], LOOKS[kind]
-        offset = 0.2 + 0.17 * number
-        scatter = {
-            "color": colour,
-            "marker": marker,
-            "s": 11,
-            "linewidth": 0.3,
-            "edgecolor": "black",
-            "label": kind,
-        }
-        seaborn.scatterplot(
-            x=rows["group"].map(groups.index) + offset, y=rows["score_pct"], ax=axis, legend=False, **scatter
-        )
+        places = rows["group"].map(groups.index) + 0.2 + 0.17 * number
+        look = {"color": colour, "marker": marker, "s": 11, "linewidth": 0.3, "edgecolor": "black"}
+        seaborn.scatterplot(x=places, y=rows["score_pct"], ax=axis, legend=False, label=kind, **look)
     mean = table[table["kind"] == ALL].set_index("group").loc[groups]
-    axis.errorbar(
-        np.arange(len(groups)) - 0.08,
-        mean["score_pct"],
-        yerr=reach(mean, "score_pct"),
-        fmt="D",
-        color="black",
-        markersize=4,
-        linewidth=1.2,
-        capsize=2,
-        label=f"mean of all reward models [{confidence}]",
-    )
+    look = {"fmt": "D", "color": "black", "markersize": 4, "linewidth": 1.2, "capsize": 2}
+    label = f"mean of all reward models [{confidence}]"
+    ends = reach(mean, "score_pct")
+    axis.errorbar(np.arange(len(groups)) - 0.08, mean["score_pct"], yerr=ends, **look, label=label)
     axis.axhline(chance, color="0.4", linewidth=0.8, linestyle=":", label="chance")
     axis.set_xticks(np.arange(len(groups)) + 0.1, [_label(mean.loc[group], _name(group)) for group in groups])
     axis.set_xlim(-0.5, len(groups) - 0.3)
@@ -82,8 +63,7 @@ def _name(group: str) -> str:
 
 def _label(row: pd.Series, name: str) -> str:
     cultures = row["cultures"].split()
-    width = math.ceil(
-        len(cultures) / math.ceil(len(cultures) / 3)
-    )  # at most three a line, the lines about alike
+    count = math.ceil(len(cultures) / 3)  # at most three a line, the lines about alike
+    width = math.ceil(len(cultures) / count)
     lines = [" ".join(cultures[start : start + width]) for start in range(0, len(cultures), width)]
     return "\n".join([name, *lines, f"n={row['n_items']}"])

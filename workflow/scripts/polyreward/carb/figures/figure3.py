@@ -16,8 +16,7 @@ BEST_KINDS, BEST = list(COLOURS), len(MARKERS)
 def draw_figure3(table: pd.DataFrame, chance: float, confidence: str) -> Figure:
     """Draw each reward model's score on each domain.
 
-    table: domain_table's rows (analyse/carb_comparison.py). chance: in percent. confidence: the intervals'
-    level, as text ("95%")."""
+    table: carb_comparison.domain_table's rows. chance: in percent. confidence: such as "95%"."""
     figure = Figure(figsize=(TEXT_WIDTH, 3), layout="constrained")
     axis = figure.subplots()
     domains = list(table["domain"].unique())
@@ -25,20 +24,16 @@ def draw_figure3(table: pd.DataFrame, chance: float, confidence: str) -> Figure:
     for number, (kind, place, scorer) in enumerate(shown):
         rows = table[table["scorer"] == scorer].set_index("domain").loc[domains]
         places = [domain + 0.12 * (number - (len(shown) - 1) / 2) for domain in range(len(domains))]
-        axis.errorbar(
-            places,
-            rows["score_pct"],
-            yerr=reach(rows, "score_pct"),
-            fmt=MARKERS[place - 1],
-            color=COLOURS[kind][place - 1],
-            markersize=5,
-            markeredgecolor="black",
-            markeredgewidth=0.4,
-            linewidth=1,
-            capsize=1.5,
-            label=f"{scorer} ({kind})",
-            markerfacecolor=COLOURS[kind][place - 1] if kind == "classifier" else "white",
-        )
+        colour = COLOURS[kind][place - 1]
+        mark = {
+            "fmt": MARKERS[place - 1],
+            "markersize": 5,
+            "markeredgecolor": "black",
+            "markeredgewidth": 0.4,
+        }
+        mark["markerfacecolor"] = colour if kind == "classifier" else "white"
+        line = {"color": colour, "linewidth": 1, "capsize": 1.5, "label": f"{scorer} ({kind})"}
+        axis.errorbar(places, rows["score_pct"], yerr=reach(rows, "score_pct"), **mark, **line)
     axis.axhline(chance, color="0.4", linewidth=0.8, linestyle=":", label="chance")
     sizes = table.drop_duplicates("domain").set_index("domain")["n_items"]
     axis.set_xticks(range(len(domains)), [f"{domain}\nn={sizes[domain]}" for domain in domains])

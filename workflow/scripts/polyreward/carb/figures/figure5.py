@@ -1,7 +1,4 @@
-"""Figure 5 of the CARB paper: what answers are worth that a reward model chose, against its score on each
-benchmark.
-
-A row of panels for each set of questions and each way to choose, over all policies."""
+"""Figure 5 of the CARB paper: what reward models' choices are worth, against their scores on benchmarks."""
 
 import numpy as np
 import pandas as pd
@@ -32,9 +29,7 @@ BOUNDS = {  # {scorer of kind bound: (its name in the legend, dashes)}
 
 
 def plotted(points: pd.DataFrame, rating: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows, those over all policies, and the columns of the points that the figure shows.
-
-    Of the ratings each set has the one that it is shown by, as correlation.shown_rating has it."""
+    """Return the rows, over all policies, and the columns that the figure shows; a set has one rating."""
     rows = points[points["policy"] == POOLED]
     shown = {of: shown_rating(of_set, rating) for of, of_set in rows.groupby("downstream", sort=False)}
     ratings = [name for name in RATINGS if name in shown.values()]
@@ -45,11 +40,9 @@ def plotted(points: pd.DataFrame, rating: str) -> tuple[pd.DataFrame, list[str]]
 
 @paper_style()
 def draw_rows(points: pd.DataFrame, correlations: pd.DataFrame, rating: str, confidence: float) -> Figure:
-    """Draw for each set and selection (a row) and benchmark (a column) the reward models, their line and the
-    bounds.
+    """Draw for each set and selection (a row) and benchmark (a column) the reward models, line and bounds.
 
-    points, correlations: rows of `plotted` and of correlation_table. confidence: the band's level, a
-    fraction."""
+    points, correlations: rows of `plotted` and of correlation_table. confidence: of the band, a fraction."""
     groups = list(points.groupby(OF, sort=False))
     figure = Figure(figsize=(TEXT_WIDTH, 0.5 + 2.3 * len(groups)), layout="constrained")
     axes = figure.subplots(len(groups), len(AXES), sharex="col", sharey="row", squeeze=False)
@@ -97,9 +90,8 @@ def _draw_panel(
         axis.scatter(rows[benchmark], rows[rating], **look, zorder=3, label=kind)
     if np.isfinite(found["slope"]):
         x = np.linspace(models[benchmark].min(), models[benchmark].max(), 100)
-        axis.plot(
-            x, found["intercept"] + found["slope"] * x, color="black", linewidth=1, label="least squares"
-        )
+        y = found["intercept"] + found["slope"] * x
+        axis.plot(x, y, color="black", linewidth=1, label="least squares")
         ends = band(models[benchmark], models[rating], x, confidence)
         axis.fill_between(x, *ends, color="0.85", linewidth=0, label=f"{100 * confidence:g}% band")
     for bound in points.loc[points["kind"] == "bound"].itertuples():
