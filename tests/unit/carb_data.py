@@ -2,8 +2,11 @@
 
 import copy
 
+import pandas as pd
 import yaml
-from tiny_models import ROOT
+from support import ROOT
+
+from polyreward.carb.scores import SCORE_COLUMNS
 
 NAMES = ["en", "de", "ru", "ja"]
 TOPIC_SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/carb_topics.schema.yaml").read_text(encoding="utf-8"))
@@ -62,16 +65,15 @@ def topic(**changes) -> dict:
 def fact_topic(fact: str, **changes) -> dict:
     """Return a topic whose answers are a fact, with changes."""
     holiday = " {holiday}" if fact == "holiday_date" else ""
-    prompt = dict.fromkeys(NAMES, f"{{place}}{holiday}?")
-    frames = dict.fromkeys(NAMES, "= {value}")
     name = fact.replace("_", "-") + ("-1" if holiday else "")
+    prompt, answer = (dict.fromkeys(NAMES, text) for text in (f"{{place}}{holiday}?", "= {value}"))
     found = {
         "id": name,
         "domain": "values",
         "source": "data",
         "prompt": prompt,
         "fact": fact,
-        "answer": frames,
+        "answer": answer,
     }
     return {**found, **changes}
 
@@ -101,3 +103,24 @@ def possible(item_id: str = "t_en", **changes) -> dict:
         "answers": answers,
     }  # fmt: skip
     return copy.deepcopy({**found, **changes})
+
+
+def score_table(scores: dict[tuple, list[float]], chosen=0, noisy=()) -> pd.DataFrame:
+    """Return a score table; scores: {(item, topic, culture, domain): of its answers}."""
+    records = [
+        (*key, number, number == chosen, float(score), False, key[0] in noisy)
+        for key, of_item in scores.items()
+        for number, score in enumerate(of_item)
+    ]
+    return pd.DataFrame(records, columns=SCORE_COLUMNS)
+
+
+class Writer:
+    """A generator whose reply is what `said` makes of a request; it keeps the requests."""
+
+    def __init__(self, said):
+        self.said, self.requests, self.backend = said, [], self
+
+    def replies(self, requests, job):
+        self.requests += [request[0]["content"] for request in requests]
+        return [self.said(request[0]["content"]) for request in requests]

@@ -1,9 +1,8 @@
 """The gate of our items: what reads no question must be at chance, in each domain and in each culture's
 language."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -38,15 +37,16 @@ def classifier_scores(items: Sequence[dict], seed: int) -> Scores:
     lend each other their answers or share a topic, so that what is scored was neither right nor wrong in
     training."""
     found: Scores = {name: [np.empty(0)] * len(items) for name in GRAMS}
-    cells: dict[tuple[str, str], list[int]] = {}
+    cells = defaultdict(list)
     for place, item in enumerate(items):
-        cells.setdefault((item["culture"], item["domain"]), []).append(place)
+        cells[item["culture"], item["domain"]].append(place)
     for places in cells.values():
-        folds = dict(zip(places, _folds([items[place] for place in places], seed), strict=True))
-        for (name, (analyzer, grams)), fold in product(GRAMS.items(), set(folds.values())):
-            score = _naive_bayes([items[place] for place in places if folds[place] != fold], analyzer, grams)
-            for place in (place for place in places if folds[place] == fold):
-                found[name][place] = score(items[place]["answers"])
+        own = [items[place] for place in places]
+        for name, scores in found.items():
+            for place, of_item in zip(
+                places, _naive_bayes(own, _folds(own, seed), *GRAMS[name]), strict=True
+            ):
+                scores[place] = of_item
     return found
 
 
@@ -86,18 +86,21 @@ def _right(values: np.ndarray, chosen: int) -> float:
 
 
 def _naive_bayes(
-    items: Sequence[dict], analyzer: str, grams: tuple[int, int]
-) -> Callable[[Iterable[str]], np.ndarray]:
+    items: Sequence[dict], folds: Sequence[int], analyzer: str, grams: tuple[int, int]
+) -> np.ndarray:
+    """Return the cross-validated scores of items' answers (items, answers)."""
     texts = [answer for item in items for answer in item["answers"]]
-    labels = [number == item["chosen"] for item in items for number in range(len(item["answers"]))]
+    labels = np.array([number == item["chosen"] for item in items for number in range(len(item["answers"]))])
     counter = CountVectorizer(analyzer=analyzer, ngram_range=grams, token_pattern=r"(?u)\w+", binary=True)
-    model = MultinomialNB(fit_prior=False).fit(counter.fit_transform(texts), labels)
-
-    def score(answers: Iterable[str]) -> np.ndarray:
-        log = model.predict_log_proba(counter.transform(answers))
-        return log[:, 1] - log[:, 0]
-
-    return score
+    counts, fold_of = counter.fit_transform(texts), np.repeat(folds, len(texts) // len(items))
+    scores = np.empty(len(texts))
+    for fold in set(folds):
+        inside = fold_of == fold
+        seen = np.flatnonzero(counts[~inside].getnnz(axis=0))  # in training
+        model = MultinomialNB(fit_prior=False).fit(counts[~inside][:, seen], labels[~inside])
+        log = model.predict_log_proba(counts[inside][:, seen])
+        scores[inside] = log[:, 1] - log[:, 0]
+    return scores.reshape(len(items), -1)
 
 
 def _folds(items: Sequence[dict], seed: int) -> list[int]:

@@ -1,5 +1,5 @@
-"""Regressions over reward models, checked by hand, and the test that two correlations differ, against known
-answers."""
+"""Regressions over reward models, checked by hand, the test that two correlations differ, against known
+answers, and Figures 4 and 5."""
 
 import numpy as np
 import pandas as pd
@@ -8,22 +8,29 @@ from scipy import stats
 from support import script
 
 from polyreward.analysis.bootstrap import Interval
+from polyreward.artifacts.figures import COLUMN_WIDTH, TEXT_WIDTH
 from polyreward.carb.downstream.correlation import (
+    BEFORE,
+    BENCHMARKS,
     CORRELATION_COLUMNS,
     ERRORS,
     PERMUTATIONS,
+    POINT_COLUMNS,
     correlations_with,
+    over_sets,
     permuted_by_base,
     reliability,
 )
+from polyreward.carb.figures import figure5
 from polyreward.core.errors import PolyrewardError
 
 regressions = script("analyse/carb_regressions")
-
+figure4 = script("artifacts/carb_figure4")
 display_correlations = script("artifacts/carb_correlation").display_correlations
 
 X = np.array([24.0, 31.5, 28.2, 40.1, 35.0, 22.8, 37.3, 30.9])
 Y = np.array([11.2, 15.9, 12.1, 21.4, 14.8, 12.9, 19.0, 13.3])
+INTERVAL = Interval(100, 0.95, 1)
 
 
 def test_the_regression_by_hand():
@@ -44,30 +51,11 @@ def test_the_regression_by_hand():
     assert found["r2"] == pytest.approx(np.corrcoef(X, Y)[0, 1] ** 2)
 
 
-def test_a_perfect_line():
-    found = regressions.regression(X, 3 + 0.5 * X, 0.95)
-    assert [found[name] for name in ("slope", "intercept", "r2")] == pytest.approx([0.5, 3, 1])
-
-
-def test_noise_predicts_nothing():
-    generator = np.random.default_rng(0)
-    found = [
-        regressions.regression(generator.normal(size=12), generator.normal(size=12), 0.95) for _ in range(400)
-    ]
-    assert np.mean([row["p"] < 0.05 for row in found]) == pytest.approx(0.05, abs=0.03)
-    assert np.mean([row["slope_low"] <= 0 <= row["slope_high"] for row in found]) == pytest.approx(
-        0.95, abs=0.03
-    )
-
-
-def test_too_few_or_bad_points_are_refused():
+def test_too_few_or_bad_points_are_refused_and_a_constant_has_no_slope():
     with pytest.raises(PolyrewardError, match="regression over 4 reward models"):
         regressions.regression(X[:4], Y[:4], 0.95)
     with pytest.raises(PolyrewardError, match="regression over 8"):
         regressions.regression(np.append(X[:7], np.nan), Y, 0.95)
-
-
-def test_a_constant_has_no_slope():
     found = regressions.regression(np.full(8, 25.0), Y, 0.95)
     assert found["n"] == 8 and np.isnan(found["slope"]) and np.isnan(found["r2"])
 
@@ -80,15 +68,6 @@ def test_steigers_z_is_that_of_the_r_package_cocor(first, second, between, n, z)
     found = regressions.steiger(first, second, between, n)
     assert found["z"] == pytest.approx(z, abs=2e-3)  # its inputs are printed with four digits
     assert found["z_p"] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=0.02)
-
-
-def test_the_test_is_symmetric_and_finds_nothing_between_equals():
-    one, other = regressions.steiger(0.7, 0.2, 0.3, 16), regressions.steiger(0.2, 0.7, 0.3, 16)
-    assert one["z"] == pytest.approx(-other["z"])
-    equal = regressions.steiger(0.5, 0.5, 0.3, 16)
-    assert equal["z_p"] == 1
-    # what two benchmarks have in common sharpens the test
-    assert one["z_p"] < regressions.steiger(0.7, 0.2, -0.3, 16)["z_p"]
 
 
 def test_the_test_keeps_its_level():
@@ -112,7 +91,7 @@ def test_the_table_has_a_row_for_each_policy_rating_and_benchmark():
     points = pd.DataFrame({"policy": ["p"] * 8 + ["q"] * 8, "chrf": [*Y, *Y[::-1]], "match": [*X, *Y], "carb": [*X, *X],
                            "rewardbench": [*(X + Y), *(Y - X)], "base": [*"abcdefgh"] * 2})  # fmt: skip
     points = points.assign(downstream="ours", selection="best-of-n", **dict.fromkeys(ERRORS, 1.0))
-    found = regressions.correlation_table(points, Interval(100, 0.95, 1))
+    found = regressions.correlation_table(points, INTERVAL)
     assert list(found.columns) == CORRELATION_COLUMNS and len(found) == 8
     first, second = found[(found["policy"] == "p") & (found["rating"] == "chrf")].itertuples()
     assert first.r2 == pytest.approx(np.corrcoef(X, Y)[0, 1] ** 2) == pytest.approx(first.r_first**2)
@@ -139,7 +118,7 @@ def rows_of(bases, rating=Y):
     ],
 )
 def test_reward_models_of_few_bases_decide_nothing(bases, rating, verdict):
-    found = regressions.by_base(rows_of([*bases], rating), "chrf", "carb", Interval(100, 0.95, 1))
+    found = regressions.by_base(rows_of([*bases], rating), "chrf", "carb", INTERVAL)
     assert found["verdict"] == verdict and found["n_bases"] == len(set(bases))
 
 
@@ -190,10 +169,153 @@ def test_reliability(errors, expected):
     assert np.isnan(reliability([5.0, 5.0], [1.0, 1.0]))
 
 
-def test_reliability_is_the_squared_correlation_with_what_is_measured():
-    generator = np.random.default_rng(5)
-    truth = generator.normal(size=20000)
-    measured = truth + 0.5 * generator.normal(size=20000)
-    assert reliability(measured, np.full(20000, 0.5)) == pytest.approx(
-        np.corrcoef(truth, measured)[0, 1] ** 2, abs=0.01
+def points(of: dict, ratings: dict, bounds=(), count=9) -> pd.DataFrame:
+    """A row for each of some reward models of as many bases; ratings: {rating: slope on CARB's score}."""
+    n = np.arange(count)
+    table = pd.DataFrame({"scorer": [f"m{i}" for i in n], "base": [f"b{i}" for i in n], "kind": "classifier", "carb": 20.0 + n,
+                          "rewardbench": 50.0 + n % 3, "match": np.nan, "chrf": np.nan})  # fmt: skip
+    table = table.assign(**{name: slope * n + 0.1 * (n % 2) for name, slope in ratings.items()})
+    rows = [
+        {"scorer": name, "kind": "bound", **dict.fromkeys(ratings, 9.0 + place)}
+        for place, name in enumerate(bounds)
+    ]
+    sizes = {"n_questions": 4, "n_candidates": 16}
+    return pd.concat([table, pd.DataFrame(rows)]).assign(**of, **sizes, **dict.fromkeys(ERRORS, 0.1))[
+        POINT_COLUMNS
+    ]
+
+
+def best_of_n(policy="all", downstream="short") -> dict:
+    return {"downstream": downstream, "selection": "best-of-n", "policy": policy}
+
+
+def several() -> pd.DataFrame:
+    trained = {"downstream": "short", "selection": "grpo", "policy": "all"}
+    return pd.concat([
+        points(best_of_n(), {"match": 2.0, "chrf": 1.0}, ("oracle", "random")),
+        points(best_of_n(downstream="open"), {"chrf": -1.0}, ("oracle", "random"), count=6),
+        points(trained, {"match": 1.0, "chrf": 1.0}, (BEFORE,), count=3),
+    ])  # fmt: skip
+
+
+def correlations(table: pd.DataFrame) -> pd.DataFrame:
+    return regressions.correlation_table(table.query("kind != 'bound'"), INTERVAL)
+
+
+def test_the_correlations_say_which_set_and_selection_they_are_of():
+    found = correlations(several())
+    assert list(found.columns) == CORRELATION_COLUMNS
+    keys = found[["downstream", "selection", "rating", "benchmark"]].itertuples(index=False, name=None)
+    assert list(keys) == [
+        *(("short", "best-of-n", rating, benchmark) for rating in ("match", "chrf") for benchmark in BENCHMARKS),
+        *(("open", "best-of-n", "chrf", benchmark) for benchmark in BENCHMARKS),  # it has no accepted answer
+        *(("short", "grpo", rating, benchmark) for rating in ("match", "chrf") for benchmark in BENCHMARKS),
+    ]  # fmt: skip
+    few = found[found["selection"] == "grpo"]
+    assert few["slope"].isna().all() and set(few["n"]) == {3}
+    assert set(few["verdict"]) == {"not decided: 3 reward models"}
+    assert set(correlations(points(best_of_n(), {"chrf": 1.0}, count=3))["verdict"]) == set(few["verdict"])
+    first = found.set_index(["downstream", "selection", "rating", "benchmark"]).loc
+    assert first["short", "best-of-n", "match", "carb"]["slope"] == pytest.approx(2, abs=0.01)
+    assert first["open", "best-of-n", "chrf", "carb"]["slope"] == pytest.approx(-1, abs=0.01)
+
+
+def test_the_claims_take_the_mean_over_sets_of_each_one_s_rating():
+    found = over_sets(several().query("kind != 'bound'"), "match").set_index("scorer")
+    assert len(found) == 9 and found.loc["m4", "match"] == pytest.approx((2 * 4 - 4) / 2)
+    assert found.loc["m4", "match_se"] == pytest.approx(0.1)
+    with pytest.raises(PolyrewardError, match="no best-of-N row for all policies"):
+        over_sets(several().query("selection == 'grpo'"), "match")
+
+
+def test_figure_5_has_a_row_for_each_set_and_selection_by_the_set_s_own_rating():
+    table, columns = figure5.plotted(pd.concat([several(), several().assign(policy="p")]), "match")
+    assert columns[:3] == ["downstream", "selection", "policy"] and list(table.columns) == columns
+    assert set(table["policy"]) == {"all"} and columns[5:9] == [*BENCHMARKS, "match", "chrf"]
+    assert "match" not in figure5.plotted(several(), "chrf")[1]  # chrf is the rating of every set
+    missing = table.groupby("downstream")[["match", "chrf"]].agg(lambda column: column.isna().all())
+    assert missing.loc["short", "chrf"] and missing.loc["open", "match"]
+    axes = figure5.draw_rows(table, correlations(several()), "match", 0.95).axes
+    assert len(axes) == 6
+    titles = [axis.get_title() for axis in axes]
+    assert titles[0].startswith("short, best of 16\nr² = 1.000, p = 0.0005, n = 9")
+    assert titles[2].startswith("open, best of 16\nr² = ") and "not decided, n = 6 (6 bases)" in titles[2]
+    assert titles[4] == "short, trained by GRPO\nnot decided, n = 3 (3 bases)"
+    names = ["accepted answers (%)", "chrF of the answers", "accepted answers (%)"]
+    assert [axis.get_ylabel() for axis in axes[::2]] == names
+    models = table[(table["downstream"] == "open") & (table["kind"] == "classifier")]
+    np.testing.assert_allclose(axes[2].collections[0].get_offsets(), models[["carb", "chrf"]])
+    lines = {line.get_label(): line for line in axes[2].lines}
+    drawn = np.polyfit(lines["least squares"].get_xdata(), lines["least squares"].get_ydata(), 1)
+    assert drawn == pytest.approx(np.polyfit(models["carb"], models["chrf"], 1))
+    picks = {label: line.get_ydata()[0] for label, line in lines.items() if "pick" in label}
+    assert picks == {"oracle pick": 9, "random pick": 10}
+    assert [line.get_label() for line in axes[4].lines] == [BEFORE]
+
+
+def test_the_band_is_the_lines_own_interval():
+    """At the mean of x its half-width is t times the residual deviation over the root of n."""
+    x, y = np.array([1.0, 2, 3, 4, 5, 6]), np.array([1.0, 3, 2, 5, 4, 6])
+    low, high = figure5.band(x, y, np.array([x.mean(), x.mean() + 1]), 0.95)
+    residuals = y - np.polyval(np.polyfit(x, y, 1), x)
+    expected = 2.7764451 * np.sqrt(residuals @ residuals / 4) / np.sqrt(6)
+    assert (high[0] - low[0]) / 2 == pytest.approx(expected)
+
+
+POLICIES = {"p": 1.0, "q": -1.0, "all": 0.3}  # and their slopes
+
+
+def of_policies(**changes) -> pd.DataFrame:
+    """Return points of six reward models for each policy."""
+    found = (
+        points(best_of_n(policy), {"chrf": slope}, ("oracle", "random"), count=6)
+        for policy, slope in POLICIES.items()
     )
+    return pd.concat(found).assign(**changes)
+
+
+def marks(axis) -> list:
+    """Return the lines that are points of a benchmark, without those of the legend."""
+    return [line for line in axis.lines if line.get_marker() in ("o", "s") and len(line.get_xdata())]
+
+
+def drawn_marks(axis) -> set[tuple[float, float]]:
+    every = [place for line in marks(axis) for place in line.get_xydata()]
+    return {(round(x, 2), round(y, 6)) for x, y in every if np.isfinite(y)}
+
+
+def test_figure_4_has_each_policy_on_its_axis_and_both_benchmarks_with_intervals():
+    table = figure4.plotted(correlations(of_policies()), "chrf")
+    axis = figure4.draw_correlations(table, "95%").axes[0]
+    labels = [label.get_text().split("\n") for label in axis.get_xticklabels()]
+    assert labels == [[name, "n = 6", "(6 bases)"] for name in ("p", "q", "all policies")]
+    at = {"carb": -figure4.SPREAD, "rewardbench": figure4.SPREAD}
+    models = of_policies().query("kind != 'bound'").groupby("policy", sort=False)
+    assert drawn_marks(axis) == {
+        (round(place + at[benchmark], 2), round(np.corrcoef(rows[benchmark], rows["chrf"])[0, 1], 6))
+        for place, (_, rows) in enumerate(models)
+        for benchmark in at
+    }
+    assert {line.get_markerfacecolor() for line in marks(axis)} == {"white"}  # six bases decide nothing
+    r, low, high = table.loc[table["benchmark"] == "carb", ["r", "r_low", "r_high"]].iloc[0]
+    reach = 1.959964 / np.sqrt(3)  # Fisher's, of six bases
+    assert np.arctanh([low, high]) == pytest.approx(np.arctanh(r) + np.array([-reach, reach]))
+
+
+def test_figure_4_of_few_bases_has_no_interval_and_of_many_policies_both_columns():
+    found = correlations(of_policies(base="one"))
+    figure = figure4.draw_correlations(figure4.plotted(found, "chrf"), "95%")
+    assert "no 95% interval" in figure.axes[0].get_ylabel() and figure.get_figwidth() == COLUMN_WIDTH
+    more = pd.concat([found, found[found["policy"] == "p"].assign(policy="another-policy")])
+    assert figure4.draw_correlations(figure4.plotted(more, "chrf"), "95%").get_figwidth() == TEXT_WIDTH
+
+
+def test_a_regression_without_a_slope_draws_its_points_alone():
+    flat = of_policies(carb=25.0)
+    found = correlations(flat)
+    axes = figure5.draw_rows(figure5.plotted(flat, "chrf")[0], found, "chrf", 0.95).axes
+    assert [line.get_label() for line in axes[0].lines] == ["oracle pick", "random pick"]
+    assert "least squares" in [line.get_label() for line in axes[1].lines]
+    found = figure4.plotted(found, "chrf")
+    assert found.loc[found["benchmark"] == "carb", ["r", "r_low"]].isna().all().all()
+    assert len(drawn_marks(figure4.draw_correlations(found, "95%").axes[0])) == 3  # of the other benchmark

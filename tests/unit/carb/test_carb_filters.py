@@ -17,23 +17,28 @@ FILTERS = Filters(near_duplicate=0.9, script_share=0.8, nearest=0.9, farthest=-0
 SCRIPTS = {"en": "Latn", "de": "Latn", "ru": "Cyrl"}
 
 
-def filtered(*items, references=(), near=None, filters=FILTERS):
-    """Return (kept items, counts of the only cell); near: {(item id, value): similarity}, 0 by default."""
-    table = [(item["id"], answer["value"], 0.0) for item in items for answer in item["answers"]]
-    table = [(*key, (near or {}).get(tuple(key), similarity)) for *key, similarity in table]
-    kept, counts = kept_items(
-        items, references, pd.DataFrame(table, columns=["id", "value", "similarity"]), SCRIPTS, filters
-    )
+def filtered_cells(*items, references=(), **near):
+    """Return (kept items, counts by cell); near: {value: similarity}, 0 by default."""
+    table = [
+        (item["id"], answer["value"], near.get(answer["value"], 0.0))
+        for item in items
+        for answer in item["answers"]
+    ]
+    similarities = pd.DataFrame(table, columns=["id", "value", "similarity"])
+    kept, counts = kept_items(items, references, similarities, SCRIPTS, FILTERS)
     assert all(list(row) == COUNT_COLUMNS for row in counts)
-    (count,) = counts
-    return kept, {
-        name: number for name, number in count.items() if number and name not in ("culture", "domain")
-    }
+    return kept, counts
 
 
-def with_answer(text, **changes):
-    """Return a possible item whose first wrong answer is this text, and which it is without it."""
-    item = possible(**changes)
+def filtered(*items, **given):
+    """Return (kept items, counts above 0 of the only cell)."""
+    kept, (count,) = filtered_cells(*items, **given)
+    return kept, {name: number for name, number in list(count.items())[2:] if number}
+
+
+def with_answer(text):
+    """Return a possible item whose first wrong answer is this text."""
+    item = possible()
     item["answers"][0]["text"] = text
     return item
 
@@ -41,31 +46,22 @@ def with_answer(text, **changes):
 ALL = {"references": 6, "answers": 5, "items": 1}
 
 
-def test_a_good_item_keeps_all_its_answers():
-    kept, counts = filtered(possible())
-    assert kept == [possible()]
-    assert counts == {**ALL, "answers_left": 5}
-
-
 @pytest.mark.parametrize(
-    ("text", "column"),
+    ("text", "left", "gone"),
     [
-        ("A bow.", "answers_duplicate"),  # the chosen answer
-        ("a  BOW.", "answers_duplicate"),
-        ("Ｔwo kisses.", "answers_left"),  # equal to a later one, which goes instead
-        ("Поклон.", "answers_foreign"),
-        ("31/12", "answers_left"),
+        ("A handshake.", "01234", {}),  # as it is
+        ("A bow.", "1234", {"answers_duplicate": 1}),  # the chosen answer
+        ("a  BOW.", "1234", {"answers_duplicate": 1}),
+        ("Ｔwo kisses.", "0234", {"answers_duplicate": 1}),  # equal to a later one, which goes instead
+        ("Поклон.", "1234", {"answers_foreign": 1}),
+        ("31/12", "01234", {}),
     ],
 )
-def test_an_answer_is_judged_by_its_text(text, column):
-    kept, counts = filtered(with_answer(text))
-    if text.startswith("Ｔ"):
-        assert counts == {**ALL, "answers_duplicate": 1, "answers_left": 4}
-        assert [answer["value"] for answer in kept[0]["answers"]] == ["w0", "w2", "w3", "w4"]
-    else:
-        assert counts == {**ALL, "answers_left": 5 - (column != "answers_left")} | (
-            {column: 1} if column != "answers_left" else {}
-        )
+def test_an_answer_is_judged_by_its_text(text, left, gone):
+    item = with_answer(text)
+    kept, counts = filtered(item)
+    assert counts == {**ALL, "answers_left": len(left), **gone}
+    assert kept == [{**item, "answers": [item["answers"][int(number)] for number in left]}]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +69,7 @@ def test_an_answer_is_judged_by_its_text(text, column):
     [(0.9, "answers_left"), (0.901, "answers_near"), (-0.5, "answers_left"), (-0.501, "answers_far")],
 )
 def test_an_answer_is_judged_by_its_similarity(similarity, column):
-    _, counts = filtered(possible(), near={("t_en", "w0"): similarity})
+    _, counts = filtered(possible(), w0=similarity)
     assert counts[column] == (5 if column == "answers_left" else 1)
 
 
@@ -81,21 +77,21 @@ def test_what_is_data_may_look_alike_but_not_be_the_same():
     words = ["On 4 July.", "On 5 July.", "On 6 July.", "On 4 July.", "on  7 July."]
     answers = [{**answer, "text": text} for answer, text in zip(possible()["answers"], words, strict=True)]
     item = possible(is_fact=True, chosen={"value": "r", "check": "c", "text": "On 7 July."}, answers=answers)
-    _, counts = filtered(item, near={("t_en", "w0"): 0.99})
+    _, counts = filtered(item, w0=0.99)
     assert counts == {**ALL, "answers_duplicate": 2, "answers_left": 3}
-    assert filtered(item, near={("t_en", "w0"): -0.99})[1]["answers_far"] == 1
+    assert filtered(item, w0=-0.99)[1]["answers_far"] == 1
 
 
 def test_texts_of_other_numbers_are_never_too_near():
     item = with_answer("A bow of 15 degrees.")
-    assert "answers_near" not in filtered(item, near={("t_en", "w0"): 0.99})[1]
-    assert filtered(item, near={("t_en", "w1"): 0.99})[1]["answers_near"] == 1
+    assert "answers_near" not in filtered(item, w0=0.99)[1]
+    assert filtered(item, w1=0.99)[1]["answers_near"] == 1
 
 
 def test_an_item_with_two_wrong_answers_is_short():
     item = possible(answers=possible()["answers"][:3])
     assert filtered(item)[1]["items"] == 1
-    kept, counts = filtered(item, near={("t_en", "w2"): 0.95})
+    kept, counts = filtered(item, w2=0.95)
     assert kept == []
     assert counts == {"references": 4, "answers": 3, "answers_near": 1, "answers_left": 2, "topics_short": 1}
 
@@ -112,10 +108,8 @@ def test_an_item_that_repeats_another_of_its_culture_goes():
     again = possible("u_en", prompt="what about T_EN?")
     kept, counts = filtered(possible(), again)
     assert ([item["id"] for item in kept], counts["topics_repeated"], counts["items"]) == (["t_en"], 1, 1)
-    other = possible(
-        "u_en", prompt="what about t_en?", chosen={"value": "r", "check": "c", "text": "A curtsy."}
-    )
-    assert len(filtered(possible(), other)[0]) == 2
+    again["chosen"]["text"] = "A curtsy."
+    assert len(filtered(possible(), again)[0]) == 2
 
 
 def test_shared_references_and_ambiguous_topics_are_counted():
@@ -128,37 +122,19 @@ def test_shared_references_and_ambiguous_topics_are_counted():
 
 def test_counts_are_per_culture_and_domain():
     items = [possible(), possible("t_de", culture="de"), possible("u_en", domain="safety")]
-    table = pd.DataFrame(
-        [(item["id"], answer["value"], 0.0) for item in items for answer in item["answers"]],
-        columns=["id", "value", "similarity"],
-    )
-    _, counts = kept_items(items, [], table, SCRIPTS, FILTERS)
-    assert [(row["culture"], row["domain"], row["items"]) for row in counts] == [
-        ("en", "values", 1), ("de", "values", 1), ("en", "safety", 1),
-    ]  # fmt: skip
+    _, counts = filtered_cells(*items)
+    cells = [(row["culture"], row["domain"], row["items"]) for row in counts]
+    assert cells == [("en", "values", 1), ("de", "values", 1), ("en", "safety", 1)]
 
 
 def test_an_empty_cell_is_an_error_that_names_what_removed_its_items():
-    _, good = kept_items([possible()], [], pd.DataFrame([("t_en", f"w{n}", 0.0) for n in range(5)],
-                         columns=["id", "value", "similarity"]), SCRIPTS, FILTERS)  # fmt: skip
+    _, good = filtered_cells(possible())
     assert empty_cells(good, ["en"], ["values"]) == []
-    bad = [
-        {
-            **good[0],
-            "items": 0,
-            "topics": 3,
-            "topics_short": 3,
-            "answers": 9,
-            "answers_near": 9,
-            "answers_left": 0,
-        }
-    ]
-    assert empty_cells(bad, ["en", "de"], ["values"]) == [
-        (
-            "en, values: no item is left (topics 3, topics_short 3, references 6, answers 9, answers_near 9);"
-            " write more topics, or relax carb.filters"
-        ),
-        "de, values: no item is left (no topic); write more topics, or relax carb.filters",
+    changes = {"items": 0, "topics": 3, "topics_short": 3, "answers": 9, "answers_near": 9, "answers_left": 0}
+    removed = "topics 3, topics_short 3, references 6, answers 9, answers_near 9"
+    assert empty_cells([{**good[0], **changes}], ["en", "de"], ["values"]) == [
+        f"{cell}: no item is left ({why}); write more topics, or relax carb.filters"
+        for cell, why in (("en, values", removed), ("de, values", "no topic"))
     ]
 
 

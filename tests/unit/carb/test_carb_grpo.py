@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from made_up_scorers import ByText
 from support import script
 from tiny_models import bases, train  # noqa: F401
 from transformers import AutoModelForCausalLM
@@ -12,59 +13,47 @@ from polyreward.carb.downstream.grpo import ScoreReward, policy_prompts, train_p
 from polyreward.carb.downstream.ratings import NOTHING
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress, unannounced
-from polyreward.scoring.interface import Scores
 from polyreward.settings.base import GrpoTraining, Lora
 from polyreward.settings.carb import Candidates
 
 candidates = script("score/candidates")
 
-
 GRPO = GrpoTraining(
-    steps=2, generations=2, iterations=1, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="constant", batch_size=4,
-    gradient_accumulation=1, max_length=200, max_new_tokens=6, temperature=1.0,
-    scale_rewards="group", beta=0.0, epsilon=0.2,
-    gradient_checkpointing=False, save_every=1, vllm=False, lora=Lora(rank=2, alpha=4, top_layers=1),
-    vllm_gpu_share=0.3, vllm_tensor_parallel=1, vllm_sleep=True,
+    steps=2, generations=2, learning_rate=1e-2, warmup_ratio=0.1, batch_size=4, max_length=200, max_new_tokens=6,
+    temperature=1.0, scale_rewards="group", beta=0.0, save_every=1, lora=Lora(rank=2, alpha=4, top_layers=1),
 )  # fmt: skip
 PROMPTS = [f"What do people eat in winter? {n}" for n in range(6)]
 SCORING = {"dtype": "float32", "max_length": 256, "token_budget": 4096, "attention": "sdpa"}
 
 
-class Counts:
-    """A reward model whose score is the number of letters; it keeps what it was asked."""
-
-    exact = True
-
-    def __init__(self, score=len):
-        self.asked, self.of = [], score
+class Announcing(ByText):
+    """A scorer that shows its progress."""
 
     def score(self, conversations, label):
-        self.asked += conversations
         with progress(label, len(conversations)) as advance:
             advance(len(conversations))
-        values = [np.array([float(self.of(answer)) for answer in one.answers]) for one in conversations]
-        return Scores(values, [np.zeros(len(one), bool) for one in values])
+        return super().score(conversations, label)
 
 
-def asked(*texts):
-    return [[{"role": "user", "content": text}] for text in texts]
-
-
-def replied(*texts):
-    return [[{"role": "assistant", "content": text}] for text in texts]
+def scored(model, prompts, *replies):
+    asked, replied = (
+        [[{"role": role, "content": text}] for text in texts]
+        for role, texts in (("user", prompts), ("assistant", replies))
+    )
+    return ScoreReward(model, "r").score(asked, replied)
 
 
 def test_replies_to_one_prompt_are_scored_together_and_an_empty_one_as_nothing(capsys):
-    model = Counts()
-    found = ScoreReward(model, "r").score(asked("p", "q", "p", "q"), replied("aa", "bbb", " a\n", " "))
-    assert found == [2, 3, 1, len(NOTHING)]
-    assert [(one.prompt, one.answers) for one in model.asked] == [("p", ("aa", "a")), ("q", ("bbb", NOTHING))]
+    model = Announcing(len)
+    assert scored(model, "pqpq", "aa", "bbb", " a\n", " ") == [2, 3, 1, len(NOTHING)]
+    ((first, second),) = model.asked
+    assert (tuple(first), tuple(second)) == (("p", ("aa", "a")), ("q", ("bbb", NOTHING)))
     assert not capsys.readouterr().err  # the training shows its own progress
 
 
 def test_a_score_that_is_no_number_is_refused():
     with pytest.raises(PolyrewardError, match="a reply.s score is NaN or infinite"):
-        ScoreReward(Counts(lambda answer: float("nan")), "r").score(asked("p", "p"), replied("a", "b"))
+        scored(ByText(lambda answer: np.nan), "pp", "a", "b")
 
 
 def test_progress_is_shown_again_afterwards(capsys):
@@ -77,9 +66,7 @@ def test_progress_is_shown_again_afterwards(capsys):
 
 def test_prompts_are_drawn_once_each_whatever_their_order_and_a_smaller_draw_is_part_of_a_larger_one():
     items = [
-        {"id": f"{topic}_{culture}", "prompt": f"{topic} in {culture}?"}
-        for topic in "abcd"
-        for culture in ("es", "ja")
+        {"id": f"{topic}_{place}", "prompt": f"{topic} in {place}?"} for topic in "abcd" for place in "xy"
     ]
     found = policy_prompts([*items, *items], 5, 1)
     assert len(set(found)) == 5 and set(found) <= {item["prompt"] for item in items}
@@ -88,21 +75,11 @@ def test_prompts_are_drawn_once_each_whatever_their_order_and_a_smaller_draw_is_
 
 
 def trained(base, reward, folder, **changes):
-    entry = {"kind": "classifier", "source": str(reward)}
-    grpo = GRPO.model_copy(update=changes)
-    train_policy(
-        base,
-        PROMPTS,
-        entry,
-        SCORING,
-        folder / "cache",
-        grpo,
-        1,
-        folder / "checkpoints",
-        folder / "policy",
-        "rm",
-    )
-    return folder / "policy"
+    entry, grpo = {"kind": "classifier", "source": str(reward)}, GRPO.model_copy(update=changes)
+    cache, checkpoints, policy = (folder / name for name in ("cache", "checkpoints", "policy"))
+    train_policy(base, PROMPTS, entry, SCORING, cache, grpo, 1, checkpoints, policy, "rm")
+    record = json.loads((policy / "training.json").read_text())
+    return policy, record, [step for step in record["steps"] if "reward" in step]
 
 
 @pytest.fixture(scope="module")
@@ -115,14 +92,12 @@ def test_a_policy_is_trained_by_a_reward_model_of_another_base_and_is_a_plain_fo
     reward_model,
     tmp_path,
 ):
-    policy = trained(bases["tiny-llama"], reward_model, tmp_path)
+    policy, record, steps = trained(bases["tiny-llama"], reward_model, tmp_path)
     before, after = (
         AutoModelForCausalLM.from_pretrained(folder).state_dict() for folder in (bases["tiny-llama"], policy)
     )
     changed = {name for name in before if not np.array_equal(before[name], after[name][: len(before[name])])}
     assert changed and all("layers.1." in name for name in changed)
-    record = json.loads((policy / "training.json").read_text())
-    steps = [step for step in record["steps"] if "reward" in step]
     assert record["questions"] == 6 and record["groups"] == 2 and len(steps) == 2
     assert [step["reward"] for step in steps] == [step["rewards/score/mean"] for step in steps]
     assert not (tmp_path / "checkpoints").exists()
@@ -137,25 +112,17 @@ def test_a_policy_is_trained_by_a_reward_model_of_another_base_and_is_a_plain_fo
 
 @pytest.mark.slow
 def test_the_reward_rises_when_it_can_be_learnt(bases, tmp_path, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(
-        "polyreward.carb.downstream.grpo.load_reward_model",
-        lambda *given: Counts(lambda answer: answer.count("e")),
-    )
+    letters = ByText(lambda answer: answer.count("e"))
+    monkeypatch.setattr("polyreward.carb.downstream.grpo.load_reward_model", lambda *given: letters)
     settings = {"steps": 40, "lora": None, "generations": 8, "batch_size": 32, "max_new_tokens": 12}
-    policy = trained(bases["tiny-gemma"], "nowhere", tmp_path, **settings)
-    rewards = [
-        step["reward"]
-        for step in json.loads((policy / "training.json").read_text())["steps"]
-        if "reward" in step
-    ]
+    _, _, steps = trained(bases["tiny-gemma"], "nowhere", tmp_path, **settings)
+    rewards = [step["reward"] for step in steps]
     assert np.mean(rewards[-5:]) > np.mean(rewards[:5]) + 0.5
 
 
 def test_fewer_prompts_than_an_update_takes_are_an_error(bases, reward_model, tmp_path):  # noqa: F811
-    with pytest.raises(
-        PolyrewardError,
-        match=r"6 of 6 questions are left.*fewer than the 8 of one update; raise carb.grpo.prompts",
-    ):
+    said = "6 of 6 questions are left.*fewer than the 8 of one update; raise carb.grpo.prompts"
+    with pytest.raises(PolyrewardError, match=said):
         trained(bases["tiny-llama"], reward_model, tmp_path, batch_size=16)
 
 

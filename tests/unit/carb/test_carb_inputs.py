@@ -15,12 +15,6 @@ from polyreward.core.codehash import code_at
 from polyreward.think_as_locals.inputs import ThinkAsLocals
 
 FOLDER = "out/work"
-
-
-GRPO = {k: v for k, v in load("config.yaml")["think_as_locals"]["grpo"].items() if k != "pairs"}
-JUDGE = {"kind": "generative", "path": "writer"}
-
-
 CARB = {
     "cultures": ["ar", "ko"], "domains": ["food"], "policies": ["p", "q"], "knockout": ["judge"],
     "questions": ["mine.jsonl", "exams"], "candidates": {"max_new_tokens": 7}, "grpo": None, "generators": {}, "item_files": [],
@@ -43,14 +37,17 @@ CONFIG = {
 }  # fmt: skip
 
 
-def made(carb=None, locals_=None, reward_models=None, **alignment):
+MINE = {"kind": "classifier", "path": "rm"}
+
+
+def made(carb=(), locals_=(), reward_models=(), alignment=()):
     """Return CARB's and Think-as-Locals' part of a scale, and the scale, with changes to its settings."""
     config = {
         **CONFIG,
-        "carb": {**CARB, **(carb or {})},
-        "think_as_locals": {**LOCALS, **(locals_ or {})},
-        "reward_models": {"mine": {"kind": "classifier", "path": "rm"}, **(reward_models or {})},
-        "alignment": {**CONFIG["alignment"], **alignment},
+        "carb": {**CARB, **dict(carb)},
+        "think_as_locals": {**LOCALS, **dict(locals_)},
+        "reward_models": {"mine": MINE, **dict(reward_models)},
+        "alignment": {**CONFIG["alignment"], **dict(alignment)},
     }
     models = {"a": {"source": {"kind": "pypi"}}, "p": {"source": {"kind": "random"}}}
     datasets = {"exams": {"kind": "hub", "holds": "questions"}}
@@ -61,12 +58,12 @@ def made(carb=None, locals_=None, reward_models=None, **alignment):
     return carb, ThinkAsLocals(carb), scale
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def carb():
     return made()[0]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def locals_():
     return made()[1]
 
@@ -92,7 +89,8 @@ def test_the_leaderboard_has_reward_models_knockouts_and_baselines(carb):
 
 def test_a_policy_is_trained_by_each_reward_model_but_knockouts_or_by_those_that_are_named(carb):
     assert carb.rewarding == []  # unless the settings say how
-    grpo = {**GRPO, "policy": "p", "reward_models": None, "prompts": 3}
+    settings = {k: v for k, v in load("config.yaml")["think_as_locals"]["grpo"].items() if k != "pairs"}
+    grpo = {**settings, "policy": "p", "reward_models": None, "prompts": 3}
     assert made({"grpo": grpo})[0].rewarding == ["a_en", "a_es", "mine", "judge"]
     carb = made({"grpo": {**grpo, "reward_models": ["judge", "a_es"]}})[0]
     assert carb.rewarding == ["judge", "a_es"]
@@ -101,22 +99,20 @@ def test_a_policy_is_trained_by_each_reward_model_but_knockouts_or_by_those_that
     assert carb.grpo_models("a_es")["source"] == {"kind": "random"}
 
 
-MINE = {"kind": "classifier", "path": "rm"}
+BASE = f"{FOLDER}/1_sources/models/a"
 
 
 @pytest.mark.parametrize(
-    ("scorer", "kind", "source", "model"),
+    ("scorer", "source", "model", "more"),
     [
-        ("a_es", "classifier", f"{FOLDER}/4_models/a_es", "a"),
-        ("loglik-a", "implicit", f"{FOLDER}/1_sources/models/a", "a"),
-        ("pmi-a", "implicit", f"{FOLDER}/1_sources/models/a", "a"),
-        ("mine", "classifier", "rm", MINE),
+        ("a_es", f"{FOLDER}/4_models/a_es", "a", {"kind": "classifier"}),
+        ("loglik-a", BASE, "a", {"kind": "implicit", "pmi": False}),
+        ("pmi-a", BASE, "a", {"kind": "implicit", "pmi": True}),
+        ("mine", "rm", MINE, {"kind": "classifier", "code": code_at("polyreward.scoring.load:classifier")}),
     ],
 )
-def test_each_scorer_is_loaded_from_its_folder(carb, scorer, kind, source, model):
-    code = {"code": code_at("polyreward.scoring.load:classifier")} if scorer == "mine" else {}
-    pmi = {"pmi": scorer == "pmi-a"} if kind == "implicit" else {}
-    assert carb.entry(scorer) == {"kind": kind, "source": source, **code, **pmi}
+def test_each_scorer_is_loaded_from_its_folder(carb, scorer, source, model, more):
+    assert carb.entry(scorer) == {"source": source, **more}
     assert (carb.folders(scorer), carb.model(scorer)) == ([source], model)
 
 
@@ -132,12 +128,11 @@ def test_the_pattern_fits_what_carb_scores_but_what_is_left_out(carb):
 
 
 def test_files_are_listed_scorer_by_scorer_and_policy_by_policy(carb):
-    scores = [path.removeprefix(f"{FOLDER}/5_scores/carb/") for path in carb.score_files(["x", "y"])]
-    assert scores == ["x/ar.parquet", "x/ko.parquet", "y/ar.parquet", "y/ko.parquet"]
-    candidates = [
-        Path(path).relative_to(f"{FOLDER}/5_scores/candidates") for path in carb.candidate_scores("xy")
-    ]
-    assert list(map(str, candidates)) == ["x/p.parquet", "y/p.parquet", "x/q.parquet", "y/q.parquet"]
+    def paths(benchmark, *names):
+        return [f"{FOLDER}/5_scores/{benchmark}/{name}.parquet" for name in names]
+
+    assert carb.score_files(["x", "y"]) == paths("carb", "x/ar", "x/ko", "y/ar", "y/ko")
+    assert carb.candidate_scores("xy") == paths("candidates", "x/p", "y/p", "x/q", "y/q")
     assert len(carb.perturbed_score_files(["s", "t"], ["x"])) == 4
 
 
@@ -158,7 +153,8 @@ def test_items_are_built_or_the_user_s_own(carb):
 
 
 def test_generators_write_the_answers_and_the_second_wordings():
-    carb = made({"generators": {"g": JUDGE}, "perturbation": {"wordings": None}})[0]
+    writer = {"kind": "generative", "path": "writer"}
+    carb = made({"generators": {"g": writer}, "perturbation": {"wordings": None}})[0]
     assert carb.answers.endswith("completions.jsonl")
     assert carb.rewrite_sources["paraphrases"].endswith("paraphrases.jsonl")
     assert carb.rewrite_sources["wordings"] == []
@@ -220,4 +216,4 @@ def test_a_run_is_named_by_the_rewards_that_it_lacks(locals_):
 
 def test_a_policy_starts_from_supervised_training_where_there_is_some():
     assert made()[2].policy_start == f"{FOLDER}/2_prepared/models/p"  # random
-    assert made(sft={"epochs": 1})[2].policy_start == f"{FOLDER}/4_models/policies/sft"
+    assert made(alignment={"sft": {"epochs": 1}})[2].policy_start == f"{FOLDER}/4_models/policies/sft"

@@ -2,6 +2,7 @@
 becomes of good ones."""
 
 import json
+from itertools import product
 
 import pytest
 from support import script
@@ -41,12 +42,8 @@ def sample_row(**changes) -> dict:
 
 
 def every_cell(count=1) -> list[dict]:
-    return [
-        row(language, domain, n)
-        for language in EXPECTED.names
-        for domain in EXPECTED.domains
-        for n in range(count)
-    ]
+    cells = product(EXPECTED.names, EXPECTED.domains, range(count))
+    return [row(*cell) for cell in cells]
 
 
 def as_json(rows) -> str:
@@ -66,21 +63,17 @@ def write(tmp_path):
     return write
 
 
-def problems_of(path, expected=EXPECTED) -> list[str]:
+def problems_of(path) -> list[str]:
     with pytest.raises(PolyrewardError, match="carb.item_files: ") as raised:
-        carb_items.read_item_files([path], expected)
+        carb_items.read_item_files([path], EXPECTED)
     return [line.removeprefix("  - ").replace(path, "FILE") for line in str(raised.value).splitlines()[1:]]
 
 
 @pytest.mark.parametrize("write_as", [as_json, as_lines])
 def test_json_and_json_lines_are_read_alike(write, write_as):
     items = carb_items.read_item_files([write(write_as(every_cell()))], EXPECTED)
-    assert [item["id"] for item in items] == [
-        "food-food_0_de",
-        "law-law_0_de",
-        "food-food_0_ko",
-        "law-law_0_ko",
-    ]
+    ids = [f"{domain}-{domain}_0_{language}" for language in ("de", "ko") for domain in ("food", "law")]
+    assert [item["id"] for item in items] == ids
     assert items[0]["topic"] == items[2]["topic"] == "food-food_0"  # one question asked of two cultures
     assert items[0]["chosen"]["text"] == "Brot mit Salz."
     assert [answer["text"] for answer in items[0]["answers"]] == WORDS["de"][2:]
@@ -95,29 +88,17 @@ def test_a_byte_order_mark_and_several_files_do_not_matter(write):
 @pytest.mark.parametrize(
     ("subset", "domain"),
     [
-        ("cultural_commonsense", "commonsense"),
-        ("cultural_value", "values"),
-        ("cultural_toxicity", "safety"),
-        ("cultural_linguistic", "linguistics"),
-        ("cultural_linguistics", "linguistics"),
-        ("values", "values"),
+        ("cultural_commonsense", "commonsense"), ("cultural_value", "values"), ("cultural_toxicity", "safety"),
+        ("cultural_linguistic", "linguistics"), ("cultural_linguistics", "linguistics"), ("values", "values"),
+        ("cultural_value", "cultural_value"),  # a domain of the user's own may be named as the sample names it
     ],
-)
+)  # fmt: skip
 def test_the_public_sample_s_layout_is_read_as_it_is(write, subset, domain):
     expected = carb_items.Expected({"de": "German"}, {"de": "Latn"}, [domain])
     (item,) = carb_items.read_item_files([write(as_json([sample_row(subset=subset)]))], expected)
     assert (item["id"], item["culture"], item["domain"]) == (f"{domain}-made_up_7_de", "de", domain)
-    assert (item["source"], item["more"]["country"], item["more"]["rejected_model"]) == (
-        "made_up",
-        "Germany",
-        ["b", "c", "d"],
-    )
-
-
-def test_a_domain_of_the_user_s_own_may_be_named_as_the_sample_names_it(write):
-    expected = carb_items.Expected({"de": "German"}, {"de": "Latn"}, ["cultural_value"])
-    (item,) = carb_items.read_item_files([write(as_json([sample_row()]))], expected)
-    assert item["domain"] == "cultural_value"
+    assert (item["source"], item["more"]["country"]) == ("made_up", "Germany")
+    assert item["more"]["rejected_model"] == ["b", "c", "d"]
 
 
 BAD = {
@@ -150,33 +131,24 @@ def test_a_bad_item_is_named_with_what_is_wrong(write, write_as, name):
     assert [line for line in problems_of(write(write_as(rows))) if line.startswith(place + said)]
 
 
-def test_foreign_words_and_one_answer_in_another_language_are_no_other_script(write):
-    mixed = row("ko", number=9, rejected=["김치 kimchi.", "Bread.", "옥수수와 콩과 쌀입니다."])
-    assert len(carb_items.read_item_files([write(as_json([*every_cell(), mixed]))], EXPECTED)) == 5
-
-
-def test_items_in_another_script_stay_and_are_counted(write, capsys):
+def test_items_in_another_script_stay_and_are_counted_and_a_culture_of_nothing_else_is_refused(write, capsys):
+    mixed = row(
+        "ko", number=7, rejected=["김치 kimchi.", "Bread.", "옥수수와 콩과 쌀입니다."]
+    )  # not of another script
     idioms = [{**row("de", number=n), "language": "ko"} for n in (8, 9)]
-    assert len(carb_items.read_item_files([write(as_json([*every_cell(), *idioms]))], EXPECTED)) == 6
-    said = "2 of 4 items of Korean have less than 50% of their letters in its script (Kore); they stay"
-    assert said in capsys.readouterr().err
-
-
-def test_a_culture_that_is_wholly_in_another_script_is_refused(write):
-    german = [one for one in every_cell() if one["language"] == "de"]
+    assert len(carb_items.read_item_files([write(as_json([*every_cell(), mixed, *idioms]))], EXPECTED)) == 7
+    said = "of Korean have less than 50% of their letters in its script (Kore);"
+    assert f"2 of 5 items {said} they stay" in capsys.readouterr().err
+    german = every_cell()[:2]
     as_korean = [{**one, "language": "ko"} for one in german]
     assert problems_of(write(as_json([*german, *as_korean]))) == [
-        "2 of 2 items of Korean have less than 50% of their letters in its script (Kore); correct their language"
+        f"2 of 2 items {said} correct their language"
     ]
 
 
 def test_all_problems_are_listed_at_once(write):
     rows = every_cell(2)[:-2]  # no item of Korean law
-    rows += [
-        row(number=7, chosen=["Brot.", "Salz."], prompt=""),
-        rows[0],
-        row("de", "laws", 0),
-    ]
+    rows += [row(number=7, chosen=["Brot.", "Salz."], prompt=""), rows[0], row("de", "laws", 0)]
     assert problems_of(write(as_lines(rows))) == [
         "FILE:7: `food_7`: `prompt` is empty; write the text",
         "FILE:7: `food_7`: `chosen` has 2 texts; write one text",
@@ -200,9 +172,8 @@ def test_what_is_no_list_of_items_is_named_by_its_place(write, text, said):
 
 def test_ids_that_print_alike_are_one_and_a_long_list_of_problems_is_cut(write):
     twins = [row(id="caf\u00e9"), row(id="cafe\u0301", prompt="Und?")]
-    assert any(
-        "has the same id, too" in line for line in problems_of(write(as_lines([*every_cell(), *twins])))
-    )
+    problems = problems_of(write(as_lines([*every_cell(), *twins])))
+    assert any("has the same id, too" in line for line in problems)
     assert len(problems_of(write(as_lines([{"question": "a"}] * 900)))) < 30
 
 
@@ -213,15 +184,13 @@ def made(path, items_per_cell=None, seed=1):
 
 
 def test_given_items_are_the_benchmark_with_all_that_they_bring(write):
-    by_culture, counts = made(
-        write(as_json([{**one, "country": "x", "num_correct": 1} for one in every_cell(8)]))
-    )
+    rows = [{**one, "country": "x", "num_correct": 1} for one in every_cell(8)]
+    by_culture, counts = made(write(as_json(rows)))
     assert {culture: len(items) for culture, items in by_culture.items()} == {"de": 16, "ko": 16}
     for item in (item for items in by_culture.values() for item in items):
-        chosen = item["answers"][item["chosen"]]
-        assert chosen == WORDS[item["culture"]][1] and sorted(item["answers"]) == sorted(
-            WORDS[item["culture"]][1:]
-        )
+        _, right, *wrong = WORDS[item["culture"]]
+        assert item["answers"][item["chosen"]] == right
+        assert sorted(item["answers"]) == sorted([right, *wrong])
         assert [reference["culture"] for reference in item["references"]].count(item["culture"]) == 1
         assert item["references"][item["chosen"]]["culture"] == item["culture"]
         assert (item["country"], item["num_correct"]) == ("x", 1) and "rejected" not in item
@@ -235,8 +204,7 @@ def test_given_items_are_the_benchmark_with_all_that_they_bring(write):
 def test_a_part_of_given_items_is_drawn_and_answers_in_another_script_are_counted(write):
     rows = [*every_cell(6), row("ko", number=9, rejected=["밥입니다.", "Bread.", "콩입니다."])]
     by_culture, counts = made(write(as_json(rows)), items_per_cell=3)
-    assert counts.set_index(["culture", "domain"]).loc[
-        ("ko", "food"), ["items", "items_drawn", "answers_foreign"]
-    ].tolist() == [7, 3, 1]
+    korean_food = counts.set_index(["culture", "domain"]).loc[("ko", "food")]
+    assert korean_food[["items", "items_drawn", "answers_foreign"]].tolist() == [7, 3, 1]
     smaller, _ = made(write(as_json(rows)), items_per_cell=2)
     assert {item["id"] for item in smaller["ko"]} < {item["id"] for item in by_culture["ko"]}

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from carb_data import score_table
 from support import script
 
 from polyreward.analysis.bootstrap import Interval, bootstrap_weights
@@ -15,12 +16,10 @@ from polyreward.carb.leaderboard import (
     rank_intervals,
     rightness,
 )
-from polyreward.carb.scores import SCORE_COLUMNS
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import write_scores, write_unavailable
 
 comparison = script("analyse/carb_comparison")
-
 
 INTERVAL = Interval(samples=400, confidence=0.95, seed=1)
 CULTURES, DOMAINS = ["de", "ja"], ["values", "safety"]
@@ -31,39 +30,34 @@ LANGUAGES = {
 }
 
 
-def scores(values: dict[str, list[float]], chosen=0, noisy=()) -> pd.DataFrame:
+def scores(values: dict[str, list[float]], **how) -> pd.DataFrame:
     """Return a score table; values: {culture/domain/number: four scores}."""
-    records = [
-        (name, name, *name.split("/")[:2], candidate, candidate == chosen, score, False, name in noisy)
-        for name, four in values.items()
-        for candidate, score in enumerate(four)
-    ]
-    return pd.DataFrame(records, columns=SCORE_COLUMNS)
+    return score_table({(name, name, *name.split("/")[:2]): four for name, four in values.items()}, **how)
 
 
-def cells(rights: dict[str, list[int]], four) -> dict[str, list[float]]:
-    """Return values of `scores`. rights: {culture/domain: [1, 0, ...]}; four: scores by whether an item is right."""
-    return {f"{cell}/{n}": four(right) for cell, of_cell in rights.items() for n, right in enumerate(of_cell)}
+def of_rights(
+    rights: dict[str, list[int]], four=lambda right: [float(right), 0.5, 0.1, 0.2], **how
+) -> pd.DataFrame:
+    """Return a score table; rights: {culture/domain: [1, 0, ...]}; four: scores by whether an item is right."""
+    values = {f"{cell}/{n}": four(right) for cell, found in rights.items() for n, right in enumerate(found)}
+    return scores(values, **how)
 
 
-def of_rights(rights: dict[str, list[int]]) -> pd.DataFrame:
-    """Return a score table whose items are right or wrong. rights: {culture/domain: [1, 0, ...]}."""
-    return scores(cells(rights, lambda right: [float(right), 0.5, 0.1, 0.2]))
-
-
-def all_alike(right: int) -> dict[str, list[int]]:
-    return {cell: [right] * len(rights) for cell, rights in RIGHTS.items()}
+def all_alike(right: int, rights=None) -> pd.DataFrame:
+    return of_rights({cell: [right] * len(found) for cell, found in (rights or RIGHTS).items()})
 
 
 RIGHTS = {"de/values": [1, 1, 1, 0], "de/safety": [1, 0], "ja/values": [0, 0], "ja/safety": [1, 0]}
+KINDS = {"l": "baseline", "g": "generative"}  # by a name's first letter; others are classifiers
 
 
-def board(missing=None, **tables) -> Leaderboard:
-    kinds = {
-        name: {"l": "baseline", "g": "generative"}.get(name[0], "classifier")
-        for name in {**tables, **(missing or {})}
-    }
-    return Leaderboard(tables, kinds, CULTURES, DOMAINS, INTERVAL, missing=missing or {})
+def board(missing=None, groups=None, **tables) -> Leaderboard:
+    kinds = {name: KINDS.get(name[0], "classifier") for name in {**tables, **(missing or {})}}
+    return Leaderboard(tables, kinds, CULTURES, DOMAINS, INTERVAL, groups, missing or {})
+
+
+def display(table: pd.DataFrame) -> pd.DataFrame:
+    return display_leaderboard(table, [*CULTURES, *DOMAINS], "95%").set_index("scorer")
 
 
 @pytest.mark.parametrize(("ties", "right"), [("wrong", [1, 0, 0, 0]), ("shared", [1, 0.5, 0, 0.25])])
@@ -93,20 +87,16 @@ def test_the_interval_is_that_of_a_stratified_mean():
     """One cell, 200 topics, 100 right: the interval is that of a mean of 200 tosses with 199 degrees of
     freedom."""
     interval = Interval(samples=20000, confidence=0.95, seed=1)
-    table = scores({f"de/values/{n}": [float(n % 2), 0.5, 0.1, 0.2] for n in range(200)})
-    low, high = Leaderboard({"a": table}, {"a": "classifier"}, ["de"], ["values"], interval).ends(
-        ["a"], "carb"
-    )
+    table = of_rights({"de/values": [0, 1] * 100})
+    one = Leaderboard({"a": table}, {"a": "classifier"}, ["de"], ["values"], interval)
+    low, high = one.ends(["a"], "carb")
     assert (high - low) / 2 == pytest.approx(100 * 1.972 * 0.5 / np.sqrt(199), rel=0.06)
 
 
 def test_ranks_and_their_intervals():
     some = {cell: rights * 4 for cell, rights in RIGHTS.items()}
-    best = {cell: [1] * len(rights) for cell, rights in some.items()}
-    worst = {cell: [0] * len(rights) for cell, rights in some.items()}
-    table = board(
-        w=of_rights(worst), a=of_rights(some), b=of_rights(best), same=of_rights(some), length=of_rights(best)
-    ).table()
+    best, worst = (all_alike(right, some) for right in (1, 0))
+    table = board(w=worst, a=of_rights(some), b=best, same=of_rights(some), length=best).table()
     ranks = table.set_index("scorer")[["rank", "rank_low", "rank_high"]]
     assert list(table["scorer"]) == ["b", "a", "same", "w", "length", "chance"]
     assert list(ranks.loc["b"]) == [1, 1, 1] and list(ranks.loc["w"]) == [4, 4, 4]
@@ -120,16 +110,13 @@ def resampled_scores(right, samples=400):
 
 
 def ranks(values, freedom=99):
-    return [[int(end) for end in ends] for ends in zip(*rank_intervals(values, 0.95, freedom), strict=True)]
+    return np.stack(rank_intervals(values, 0.95, freedom), axis=1).tolist()
 
 
-def test_equals_share_all_ranks():
+def test_equals_share_all_ranks_and_without_degrees_of_freedom_all_ranks_may_be():
     right = np.random.default_rng(1).integers(0, 2, (100, 3)).astype(float)
     assert ranks(resampled_scores(right)) == [[1, 3]] * 3  # but for luck
     assert ranks(resampled_scores(np.repeat(right[:, :1], 3, axis=1))) == [[1, 3]] * 3  # the same answers
-
-
-def test_without_degrees_of_freedom_all_ranks_may_be():
     right = np.random.default_rng(1).random((100, 2)) < [0.1, 0.9]
     assert ranks(resampled_scores(right.astype(float)), freedom=0) == [[1, 2]] * 2
     one_topic = resampled_scores(np.array([[0.0, 1.0]]))  # no draw varies
@@ -138,25 +125,17 @@ def test_without_degrees_of_freedom_all_ranks_may_be():
 
 def test_intervals_of_all_ranks_hold_at_once():
     """Six equal scorers: no rank interval may leave out any rank, in 95% of samples."""
-    generator = np.random.default_rng(1)
-    found = [
-        ranks(resampled_scores(generator.normal(size=(60, 6)), 300), 59) == [[1, 6]] * 6 for _ in range(400)
-    ]
+    normal = np.random.default_rng(1).normal
+    found = [ranks(resampled_scores(normal(size=(60, 6)), 300), 59) == [[1, 6]] * 6 for _ in range(400)]
     assert 0.92 < np.mean(found) < 0.98
 
 
-def test_a_reward_model_that_scores_all_alike_is_wrong_everywhere():
-    flat = scores(cells(RIGHTS, lambda right: [1, 1, 1, 1]))
+def test_a_reward_model_that_scores_all_alike_is_wrong_everywhere_and_what_is_within_noise_is_counted():
+    flat = of_rights(RIGHTS, lambda right: [1, 1, 1, 1], noisy=["de/values/0", "ja/safety/1"])
     table = board(flat=flat, length=flat).table().set_index("scorer")
-    assert table.loc["flat", "carb"] == 0 and table.loc["flat", "n_tied"] == 10
+    assert table.loc["flat", ["carb", "n_tied", "n_within_noise"]].tolist() == [0, 10, 2]
     assert table.loc["length", "carb"] == table.loc["chance", "carb"] == 25
     assert chance_of(table.reset_index()) == 25
-
-
-def test_within_noise_is_counted():
-    values = cells(RIGHTS, lambda right: [1, 0, 0, 0])
-    table = board(a=scores(values, noisy=["de/values/0", "ja/safety/1"])).table()
-    assert table.iloc[0]["n_within_noise"] == 2
 
 
 def test_an_empty_cell_and_other_items_are_named():
@@ -183,32 +162,25 @@ def test_score_files_are_known_by_their_columns_and_not_by_their_places(tmp_path
         for name, rows in by_scorer(turned, "abc", "carb", CULTURES).items():
             pd.testing.assert_frame_equal(rows, found[name])
     assert len(found["a"]) == len(found["b"]) == 40 and "c" not in found
-    with pytest.raises(
-        PolyrewardError, match="(?s)benchmark `carb`, not `x`.*of `c`, which.*no scores of `d`"
-    ):
+    said = "(?s)benchmark `carb`, not `x`.*of `c`, which.*no scores of `d`"
+    with pytest.raises(PolyrewardError, match=said):
         by_scorer(paths, "abd", "x")
 
 
-def test_the_table_for_reading():
+def test_the_table_for_reading_has_an_empty_row_with_its_reason_for_who_has_no_scores():
     table = board(a=of_rights(RIGHTS), length=of_rights(RIGHTS)).table()
     assert list(table.columns) == leaderboard_columns(CULTURES, DOMAINS)
-    shown = display_leaderboard(table, [*CULTURES, *DOMAINS], "95%").set_index("scorer")
+    shown = display(table)
     assert shown.loc["a", "CARB [95%]"].startswith("50.0 [") and shown.loc["a", "rank [95%]"] == "1 [1, 1]"
     assert shown.loc["chance", "CARB [95%]"] == "25.0" and shown.loc["length", "rank [95%]"] == ""
     assert shown.map(lambda cell: isinstance(cell, str)).all().all()
-
-
-def test_who_has_no_scores_has_an_empty_row_with_its_reason():
-    table = board({"b": "gone"}, a=of_rights(RIGHTS), length=of_rights(RIGHTS)).table()
-    assert list(table["scorer"]) == ["a", "b", "length", "chance"]
-    row = table.set_index("scorer").loc["b"]
-    assert (row["missing"], row["kind"]) == ("gone", "classifier") and row.drop(
-        ["missing", "kind"]
-    ).isna().all()
-    shown = display_leaderboard(table, [*CULTURES, *DOMAINS], "95%").set_index("scorer")
-    assert list(shown.loc["b", ["CARB [95%]", "rank [95%]", "de"]]) == ["missing", "", ""]
-    separate = board(a=of_rights(RIGHTS), length=of_rights(RIGHTS)).table()
-    pd.testing.assert_frame_equal(separate, table.drop(index=1).reset_index(drop=True), check_dtype=False)
+    longer = board({"b": "gone"}, a=of_rights(RIGHTS), length=of_rights(RIGHTS)).table()
+    assert list(longer["scorer"]) == ["a", "b", "length", "chance"]
+    row = longer.set_index("scorer").loc["b"]
+    assert row[row.notna()].to_dict() == {"missing": "gone", "kind": "classifier"}
+    assert list(display(longer).loc["b", ["CARB [95%]", "rank [95%]", "de"]]) == ["missing", "", ""]
+    without = longer.drop(index=1).reset_index(drop=True)
+    pd.testing.assert_frame_equal(table, without, check_dtype=False)
 
 
 def test_groups_of_languages():
@@ -218,13 +190,9 @@ def test_groups_of_languages():
 
 
 def test_group_scores_and_their_mean():
-    groups = comparison.language_groups(LANGUAGES, CULTURES)
-    kinds = {"a": "classifier", "g": "generative", "length": "baseline"}
-    other = of_rights(all_alike(1))
-    tables = {"a": of_rights(RIGHTS), "g": other, "length": other}
-    found = comparison.group_table(
-        Leaderboard(tables, kinds, CULTURES, DOMAINS, INTERVAL, comparison.sections_of(groups)), groups
-    )
+    groups, other = comparison.language_groups(LANGUAGES, CULTURES), all_alike(1)
+    scored = board(groups=comparison.sections_of(groups), a=of_rights(RIGHTS), g=other, length=other)
+    found = comparison.group_table(scored, groups)
     row = found[(found["panel"] == "family") & (found["group"] == "Japonic")].set_index("scorer")
     assert row.loc[["a", "mean"], "score_pct"].tolist() == [25, 62.5] and row.loc["mean", "n_items"] == 4
     assert "length" not in set(found["scorer"])
@@ -233,9 +201,8 @@ def test_group_scores_and_their_mean():
 
 
 def test_the_best_of_each_kind_by_domain():
-    worse = of_rights(all_alike(0))
-    found = comparison.domain_table(
-        board(worse=worse, a=of_rights(RIGHTS), g1=worse), ["classifier", "generative"], 1
-    )
+    worse = all_alike(0)
+    scored = board(worse=worse, a=of_rights(RIGHTS), g1=worse)
+    found = comparison.domain_table(scored, ["classifier", "generative"], 1)
     assert list(found["scorer"].unique()) == ["a", "g1"]
     assert list(found.loc[found["scorer"] == "a", "score_pct"]) == [50, 50]

@@ -11,23 +11,20 @@ from polyreward.carb.items.selection import finished_items, item_problems, quart
 possible_items = script("prepare/carb_possible_items").possible_items
 references = script("sources/carb_references")
 
-
 BANDS = ["Under {low}.", "{low} to 50.", "50 to {high}.", "Over {high}."]
-WORLD = {
-    **CULTURES,
-    "languages": {name: {**frames, "bands": BANDS} for name, frames in CULTURES["languages"].items()},
-}
+LANGUAGES = {name: {**frames, "bands": BANDS} for name, frames in CULTURES["languages"].items()}
+WORLD = {**CULTURES, "languages": LANGUAGES}
 
 
 def own_topic(number: int, questions: int = 1) -> dict:
-    def entry(culture: str, question: int) -> dict:
-        return {
-            "prompt": f"{culture} {number}.{question}?",
-            "text": {culture: f"Reply {number}.{question}."},
-            "check": "Book",
-        }
+    def entries(culture: str) -> list[dict]:
+        names = [f"{number}.{question}" for question in range(questions)]
+        return [
+            {"prompt": f"{culture} {name}?", "text": {culture: f"Reply {name}."}, "check": "Book"}
+            for name in names
+        ]
 
-    own = {name: [entry(name, question) for question in range(questions)] for name in NAMES}
+    own = {name: entries(name) for name in NAMES}
     return {"id": f"saying-{number}", "domain": "linguistics", "source": "idiom", "own": own}
 
 
@@ -37,49 +34,52 @@ def survey(name: str, **shares: float) -> dict:
         "id": name,
         "domain": "values",
         "source": "survey",
-        "check": "Survey 2014, Q1",
+        "check": "Q1",
         "prompt": forms,
         "shares": shares,
     }
 
 
-def items_of(topics: list[dict]) -> tuple[list[dict], list[dict]]:
+def possible_of(topics: list[dict]) -> tuple[list[dict], list[dict]]:
     rows = list(references.reference_rows(topics, WORLD, NAMES))
-    return finished_items(list(possible_items(rows, WORLD)), 7), rows
+    return rows, list(possible_items(rows, WORLD))
+
+
+def items_of(topics: list[dict]) -> list[dict]:
+    rows, possible = possible_of(topics)
+    items = finished_items(possible, 7)
+    assert list(item_problems(items, rows)) == []
+    return items
 
 
 @pytest.mark.parametrize(
-    ("share", "cut", "place"), [(7, 20, 0), (37, 20, 1), (64, 20, 2), (92, 20, 3), (64, 40, 3), (25, 30, 0)]
+    ("cut", "places"),
+    [
+        (20, {7: 0, 37: 1, 64: 2, 92: 3, 18: None, 49: None}),  # none near a border
+        (30, {25: 0, 52: None, 71: None}),
+        (40, {64: 3, 62: None}),
+    ],
 )
-def test_a_share_lies_in_one_of_four_bands(share, cut, place):
-    assert references.band(share, cut) == place
-
-
-@pytest.mark.parametrize(("share", "cut"), [(18, 20), (49, 20), (52, 30), (71, 30), (62, 40)])
-def test_a_share_near_a_border_is_not_asked_about(share, cut):
-    assert references.band(share, cut) is None
+def test_a_share_lies_in_one_of_four_bands_and_near_a_border_is_not_asked_about(cut, places):
+    assert {share: references.band(share, cut) for share in places} == places
 
 
 def test_a_survey_s_contrary_has_the_mirrored_band_and_every_language_a_text():
-    rows = {
-        row["topic"]: row
-        for row in references.survey_rows(survey("trust", en=7, de=37), WORLD, NAMES)
-        if row["culture"] == "en"
-    }
-    assert rows["trust-20"]["value"] == "lowest" and rows["trust-20-not"]["value"] == "highest"
-    assert (
-        rows["trust-20"]["texts"]["de"] == "Under 20." and rows["trust-20-not"]["texts"]["en"] == "Over 80."
+    rows = list(references.survey_rows(survey("trust", en=7, de=37), WORLD, NAMES))
+    one, other = (row for row in rows if row["culture"] == "en" and row["scale"] == "20")
+    assert (one["topic"], one["value"], one["prompt"]) == ("trust-20", "lowest", "trust in US?")
+    assert (other["topic"], other["value"], other["prompt"]) == (
+        "trust-20-not",
+        "highest",
+        "Not trust in US?",
     )
-    assert (
-        rows["trust-20"]["prompt"] == "trust in US?" and rows["trust-20-not"]["prompt"] == "Not trust in US?"
-    )
-    assert {row["family"] for row in rows.values()} == {"trust"}
+    assert one["texts"]["de"] == "Under 20." and other["texts"]["en"] == "Over 80."
+    assert {row["family"] for row in rows} == {"trust"}
 
 
 @pytest.mark.parametrize("questions", [1, 2])
 def test_each_answer_is_right_once_and_wrong_three_times(questions):
-    items, rows = items_of([own_topic(number, questions) for number in range(8)])
-    assert list(item_problems(items, rows)) == []
+    items = items_of([own_topic(number, questions) for number in range(8)])
     assert Counter(item["culture"] for item in items) == dict.fromkeys(NAMES, 8 * questions)
     for culture in NAMES:
         own = [item for item in items if item["culture"] == culture]
@@ -89,8 +89,7 @@ def test_each_answer_is_right_once_and_wrong_three_times(questions):
 
 
 def test_a_survey_is_paired_with_one_whose_bands_are_the_other_two():
-    items, rows = items_of([survey("a", en=5, de=44), survey("b", en=44, de=5), survey("c", en=8, de=92)])
-    assert list(item_problems(items, rows)) == []
+    items = items_of([survey("a", en=5, de=44), survey("b", en=44, de=5), survey("c", en=8, de=92)])
     assert Counter(item["culture"] for item in items) == {"en": 4, "de": 4}
     for item in items:
         families = {reference["topic"].split("-")[0] for reference in item["references"]}
@@ -99,19 +98,14 @@ def test_a_survey_is_paired_with_one_whose_bands_are_the_other_two():
 
 
 def test_questions_of_a_family_are_held_out_together():
-    rows = list(references.reference_rows([own_topic(number, 2) for number in range(10)], WORLD, NAMES))
-    items = list(possible_items(rows, WORLD))
+    rows, items = possible_of([own_topic(number, 2) for number in range(10)])
     inside, outside = (split_topics(rows, items, 0.2, 1, training=training)[1] for training in (True, False))
     assert len({item["family"] for item in inside}) == 2
     assert not {item["family"] for item in inside} & {item["family"] for item in outside}
 
 
 def test_what_cannot_be_grouped_is_left_out():
-    items = list(
-        possible_items(
-            list(references.reference_rows([own_topic(number) for number in range(6)], WORLD, NAMES)), WORLD
-        )
-    )
+    _, items = possible_of([own_topic(number) for number in range(6)])
     groups = quartets([item for item in items if item["culture"] == "en"], 3)
     assert [len(group) for group in groups] == [4]
 
@@ -123,7 +117,7 @@ def test_faults_of_own_topics_and_surveys_are_told_at_once():
     topic["own"]["xx"] = topic["own"]["ru"]
     problems = " ".join(references.own_problems(topic, WORLD))
     for fault in (
-        "different numbers of questions",
+        "different numbers of",
         "two questions have the same answer",
         "no text in its own language",
         "xx",

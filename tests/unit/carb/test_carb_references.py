@@ -23,18 +23,17 @@ def read(folder, domains=("values",)):
     return references.read_topics(folder, CULTURES, list(domains), TOPIC_SCHEMA)
 
 
-def problems(item):
-    return list(references.topic_problems(item, CULTURES))
+def refused(read_them, *said):
+    """Assert that an error says all of some texts."""
+    with pytest.raises(PolyrewardError) as caught:
+        read_them()
+    assert [text for text in said if text not in str(caught.value)] == []
 
 
-def test_good_topics_are_read_with_their_domain(tmp_path):
-    assert read(written(tmp_path, topic(), fact_topic("short_date"))) == [topic(), fact_topic("short_date")]
-
-
-def test_a_file_s_domain_is_its_name_up_to_an_underscore(tmp_path):
-    written(tmp_path, fact_topic("short_date"), name="values_facts.yaml")
+def test_good_topics_are_read_with_their_domain_which_is_a_file_s_name_up_to_an_underscore(tmp_path):
+    good = [topic(), fact_topic("short_date"), fact_topic("currency_sign"), fact_topic("holiday_date")]
     written(tmp_path, topic(id="other"), name="safety.yaml")
-    assert [item["id"] for item in read(tmp_path)] == ["short-date"]
+    assert read(written(tmp_path, *good, name="values_facts.yaml")) == good
 
 
 def value(number, cultures, **changes):
@@ -77,101 +76,70 @@ TOPIC_PROBLEMS = {
 @pytest.mark.parametrize("case", TOPIC_PROBLEMS)
 def test_a_topic_s_problem_is_named(case):
     item, starts = TOPIC_PROBLEMS[case]
-    found = problems(item)
+    found = list(references.topic_problems(item, CULTURES))
     starts = (starts,) if isinstance(starts, str) else starts
     assert len(found) == len(starts), found
     for problem, start in zip(found, starts, strict=True):
         assert problem.startswith(start)
 
 
-@pytest.mark.parametrize(
-    "item", [topic(), fact_topic("currency_sign"), fact_topic("holiday_date")], ids=lambda item: item["id"]
-)
-def test_a_good_topic_has_no_problem(item):
-    assert problems(item) == []
-
-
 def test_all_problems_of_all_files_are_in_one_error(tmp_path):
-    written(tmp_path, topic(prompt={**topic()["prompt"], "de": "?"}), {**topic(id="two"), "colour": "red"})
-    written(tmp_path, topic(prompt={**topic()["prompt"], "de": "?"}), name="values_2.yaml")
+    bad = topic(prompt={**topic()["prompt"], "de": "?"})
+    written(tmp_path, bad, {**topic(id="two"), "colour": "red"})
+    written(tmp_path, bad, topic(id="three"), name="values_2.yaml")
     (tmp_path / "values_3.yaml").write_bytes("- id: ö".encode("latin-1"))
     (tmp_path / "values_4.yaml").write_text("- [", encoding="utf-8")
-    with pytest.raises(PolyrewardError) as caught:
-        read(tmp_path, domains=["values", "safety"])
-    said = str(caught.value)
-    assert "Unevaluated properties are not allowed ('colour' was unexpected)" in said
-    assert f"{tmp_path}/values_2.yaml: `greeting`: prompt, de: {{place}} appears 0 times" in said
-    assert f"{tmp_path}/values_3.yaml: not UTF-8 (byte 6); save the file in UTF-8" in said
-    assert f"{tmp_path}/values_4.yaml: not YAML" in said
-    assert "domain `safety` has no topic; write some, or leave it out of carb.domains" in said
-
-
-def test_an_id_that_stands_twice_over_files_is_named(tmp_path):
-    written(tmp_path, topic(), name="values_2.yaml")
-    with pytest.raises(
-        PolyrewardError, match="topic `greeting` appears 2 times; ids are unique over all files"
-    ):
-        read(written(tmp_path, topic()))
+    written(tmp_path, topic(id="three"), name="values_5.yaml")
+    refused(
+        lambda: read(tmp_path, domains=["values", "safety"]),
+        "Unevaluated properties are not allowed ('colour' was unexpected)",
+        f"{tmp_path}/values_2.yaml: `greeting`: prompt, de: {{place}} appears 0 times",
+        f"{tmp_path}/values_3.yaml: not UTF-8 (byte 6); save the file in UTF-8",
+        f"{tmp_path}/values_4.yaml: not YAML",
+        "topic `three` appears 2 times; ids are unique over all files",
+        "domain `safety` has no topic; write some, or leave it out of carb.domains",
+    )
 
 
 @pytest.mark.parametrize("gone", ["id", "source", "prompt", "values"])
 def test_a_topic_without_a_key_is_named(tmp_path, gone):
-    item = {key: value for key, value in topic().items() if key != gone}
-    with pytest.raises(
-        PolyrewardError,
-        match="needs values; or fact and answer" if gone == "values" else f"'{gone}' is a required",
-    ):
-        read(written(tmp_path, item))
+    folder = written(tmp_path, {key: value for key, value in topic().items() if key != gone})
+    said = "needs values; or fact and answer" if gone == "values" else f"'{gone}' is a required"
+    refused(lambda: read(folder), said)
 
 
-def cultures_file(tmp_path, **changes):
+def cultures_file(tmp_path, place="", new=None):
+    """Write CULTURES with one change, at a place such as cultures/de."""
     data = copy.deepcopy(CULTURES)
-    for key, new in changes.items():
-        *outer, last = key.split("__")
-        inner = data
-        for name in outer:
-            inner = inner[name]
-        inner[last] = new
-    (tmp_path / "cultures.yaml").write_text(
-        yaml.safe_dump(data, allow_unicode=True, sort_keys=False), encoding="utf-8"
-    )
+    *outer, last = place.split("/")
+    inner = data
+    for name in outer:
+        inner = inner[name]
+    inner |= {last: new} if last else {}
+    text = yaml.safe_dump(data, allow_unicode=True, sort_keys=False)
+    (tmp_path / "cultures.yaml").write_text(text, encoding="utf-8")
     return tmp_path / "cultures.yaml"
 
 
-def test_good_cultures_are_read(tmp_path):
-    found = read_cultures(cultures_file(tmp_path), NAMES)
+def test_good_cultures_are_read_and_an_unknown_one_and_a_missing_file_are_named(tmp_path):
+    file = cultures_file(tmp_path)
+    found = read_cultures(file, NAMES)
     assert found == CULTURES
     assert culture_of(found, "de").holidays == ("Ostermontag",)
+    refused(lambda: read_cultures(file, ["en", "fr"]), "carb.cultures: `fr` is unknown;")
+    refused(lambda: read_cultures(tmp_path / "none.yaml", NAMES), "none.yaml: no such file; correct the path")
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("place", "new", "said"),
     [
-        ({"cultures__de__territory": None}, "culture de: has no `territory`"),
-        ({"cultures__de__places": {"en": "in DE"}}, "culture de: places is not in de, ru, ja"),
-        ({"cultures__de__holidays": ["Ostermontg"]}, "did you mean `Ostermontag`?"),
-        (
-            {"languages__ja": {"labelled": "{Place} {answer}"}},
-            "language ja: `unlabelled` is a text with {answer} once and no place",
-        ),
-        (
-            {"languages__ja__labelled": "{answer}"},
-            "language ja: `labelled` is a text with {answer} once and {place} or {Place} once",
-        ),
-        ({"languages": None}, "needs `cultures` and `languages`, each a mapping"),
+        ("cultures/de/territory", None, "culture de: has no `territory`"),
+        ("cultures/de/places", {"en": "in DE"}, "culture de: places is not in de, ru, ja"),
+        ("cultures/de/holidays", ["Ostermontg"], "did you mean `Ostermontag`?"),
+        ("languages/ja", {"labelled": "{Place} {answer}"}, "language ja: `unlabelled` is a text with {answer} once and no place"),
+        ("languages/ja/labelled", "{answer}", "language ja: `labelled` is a text with {answer} once and {place} or {Place} once"),
+        ("languages", None, "needs `cultures` and `languages`, each a mapping"),
     ],
-)
-def test_a_problem_of_the_cultures_is_named(tmp_path, change, said):
-    with pytest.raises(PolyrewardError) as caught:
-        read_cultures(cultures_file(tmp_path, **change), NAMES)
-    assert said in str(caught.value)
-
-
-def test_an_asked_culture_must_be_in_the_file(tmp_path):
-    with pytest.raises(PolyrewardError, match="carb.cultures: `fr` is unknown;"):
-        read_cultures(cultures_file(tmp_path), ["en", "fr"])
-
-
-def test_a_missing_file_of_cultures_is_named(tmp_path):
-    with pytest.raises(PolyrewardError, match=r"none.yaml: no such file; correct the path"):
-        read_cultures(tmp_path / "none.yaml", NAMES)
+)  # fmt: skip
+def test_a_problem_of_the_cultures_is_named(tmp_path, place, new, said):
+    refused(lambda: read_cultures(cultures_file(tmp_path, place, new), NAMES), said)

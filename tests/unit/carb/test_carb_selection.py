@@ -13,7 +13,6 @@ from polyreward.core.errors import PolyrewardError
 
 carb_items = script("prepare/carb_items")
 
-
 OWN = {"de": "w0", "ru": "w1", "ja": "w1", "zh": "w2", "ko": "w3", "es": "w4", "en": "r"}
 
 
@@ -34,14 +33,6 @@ def test_every_item_has_its_own_answer_once_and_three_values_of_other_cultures(c
         assert item["answers"][item["chosen"]] == "A bow."
         assert len({reference["culture"] for reference in item["references"]}) == 4
         assert all(OWN[reference["culture"]] == reference["value"] for reference in item["references"])
-
-
-@given(count=st.integers(1, 30), seed=st.integers(0, 99))
-def test_positions_are_balanced_within_a_culture_and_domain(count, seed):
-    items = finished_items([*cell(count), *cell(count, domain="safety")], seed)
-    for domain in ("values", "safety"):
-        places = Counter(item["chosen"] for item in items if item["domain"] == domain)
-        assert max(places.values()) - min(places[position] for position in range(4)) <= 1
 
 
 def test_wrong_answers_are_spread_over_cultures():
@@ -68,64 +59,57 @@ def test_the_draw_is_the_same_for_a_seed_whatever_the_order_and_another_for_anot
     assert first == shuffled != other
 
 
-@given(count=st.integers(1, 20), limit=st.integers(1, 20), seed=st.integers(0, 99))
-def test_so_many_items_of_each_cell_are_drawn_and_they_are_those_of_a_larger_draw(count, limit, seed):
+@given(count=st.integers(1, 30), limit=st.integers(1, 20), seed=st.integers(0, 99))
+def test_so_many_items_of_each_cell_are_drawn_in_balanced_positions_and_they_are_those_of_a_larger_draw(
+    count, limit, seed
+):
     items = [*cell(count), *cell(3, domain="safety")]
     every, drawn = (
         {(item["id"], item["domain"]): item for item in finished_items(items, seed, n)} for n in (None, limit)
     )
     assert Counter(domain for _, domain in drawn) == {"values": min(count, limit), "safety": min(3, limit)}
     assert all(every[key] == item for key, item in drawn.items())
-    places = Counter(item["chosen"] for item in drawn.values() if item["domain"] == "values")
-    assert max(places.values()) - min(places[position] for position in range(4)) <= 1
+    for found in (every, drawn):
+        for domain in ("values", "safety"):
+            places = Counter(item["chosen"] for item in found.values() if item["domain"] == domain)
+            assert max(places.values()) - min(places[position] for position in range(4)) <= 1
 
 
 def test_the_counts_say_how_many_items_are_drawn():
-    counts = [
-        {**dict.fromkeys(carb_items.SELECTION_COLUMNS[:-1], 0), "culture": "en", "domain": domain}
-        for domain in ("values", "safety")
-    ]
+    empty = dict.fromkeys(carb_items.SELECTION_COLUMNS[:-1], 0)
+    counts = [{**empty, "culture": "en", "domain": domain} for domain in ("values", "safety")]
     found = carb_items.selection_counts(counts, finished_items(cell(5), 1, 2))
     assert [list(row) for row in found] == [carb_items.SELECTION_COLUMNS] * 2
     assert [row["items_drawn"] for row in found] == [2, 0]
 
 
-def tampered(position, **changes):
-    """Return a finished item with its reference at chosen + position changed."""
+def problems_of(item, rows=None) -> list[str]:
+    return list(item_problems([item], rows or references(1)))
+
+
+def test_a_value_that_is_another_culture_s_or_the_asked_one_s_is_found():
     (item,) = finished_items(cell(1), 1)
-    place = (item["chosen"] + position) % 4
-    item["references"][place] = {**item["references"][place], **changes}
-    return item
-
-
-def test_a_wrong_answer_with_the_asked_culture_s_own_value_is_found():
-    item = finished_items(cell(1), 1)[0]
     place = (item["chosen"] + 1) % 4
     shared = item["references"][place]
     rows = [*references(1)[:-1], reference("en", shared["value"], topic="t0")]
-    assert f"t0_en: answer {place} ({item['answers'][place]}) is right for en" in list(
-        item_problems([item], rows)
-    )
-
-
-def test_a_value_that_is_not_its_culture_s_is_found():
-    item = tampered(1, culture="es", value="w9")
-    assert "t0_en: w9 is not the value of es" in list(item_problems([item], references(1)))
+    assert f"t0_en: answer {place} ({item['answers'][place]}) is right for en" in problems_of(item, rows)
+    item["references"][place] = {**shared, "culture": "es", "value": "w9"}
+    assert "t0_en: w9 is not the value of es" in problems_of(item)
 
 
 def test_a_chosen_answer_that_is_not_the_culture_s_own_is_found():
-    item = finished_items(cell(1), 1)[0]
+    (item,) = finished_items(cell(1), 1)
     item["chosen"] = (item["chosen"] + 1) % 4
-    said = list(item_problems([item], references(1)))
+    said = problems_of(item)
     assert len(said) == 2 and any("is not right for en" in problem for problem in said)
 
 
 @pytest.mark.parametrize("key", ["answers", "references"])
 def test_two_equal_answers_are_found(key):
-    item = finished_items(cell(1), 1)[0]
+    (item,) = finished_items(cell(1), 1)
     first, second = [number for number in range(4) if number != item["chosen"]][:2]
     item[key][first] = item[key][second]
-    assert "t0_en: two of its answers are the same" in list(item_problems([item], references(1)))
+    assert "t0_en: two of its answers are the same" in problems_of(item)
 
 
 COUNTS = [{"culture": "en", "domain": "values", "items": 2}]

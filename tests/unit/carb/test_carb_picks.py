@@ -1,0 +1,148 @@
+"""Best-of-N and policies trained by GRPO: ratings of picks with ties and bounds, benchmarks next to them, and
+policies' answers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from support import ROOT, script
+from tiny_models import bases  # noqa: F401
+
+from polyreward.carb.downstream.correlation import BEFORE, PICK_COLUMNS, POINT_COLUMNS
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.yaml_files import read_yaml
+from polyreward.settings.carb import Candidates
+
+carb_picks = script("analyse/carb_picks")
+with_benchmarks = script("analyse/carb_points").with_benchmarks
+accepted_questions = script("prepare/carb_questions").accepted_questions
+policy_answers = script("score/candidates").policy_answers
+
+QUESTIONS = [
+    {"id": f"q{n}", "downstream": "ours", "prompt": "Q?", "accepted": accepted, "answers": answers}
+    for n, (accepted, answers) in enumerate([
+        (["Monday"], ["Monday.", "Mond", "no", "no"]), (["Winter", "The winter"], ["x", "the winter", "y", "winter!"]),
+    ])
+]  # fmt: skip
+SHORT = {"id": "short-1", "downstream": "short", "accepted": ["arroz", "rice"], "answers": ["arroz", "pan"]}
+EXAM = {"id": "exam-1", "downstream": "exam", "options": ["Roma", "Madrid", "París", "Lima"], "right": 1, "answers": ["A", "B"]}  # fmt: skip
+OPEN = {
+    "id": "open-1",
+    "downstream": "open",
+    "reference": "Porque sí.",
+    "answers": ["Porque no.", "Porque sí."],
+}
+
+
+def scored(*rows: list[float], questions=QUESTIONS) -> pd.DataFrame:
+    records = [
+        (question["id"], candidate, score)
+        for question, row in zip(questions, rows, strict=False)
+        for candidate, score in enumerate(row)
+    ]
+    return pd.DataFrame(records, columns=["id", "candidate", "score"])
+
+
+def picks_of(scores, policy="p", questions=QUESTIONS):
+    return carb_picks.pick_table(policy, questions, scores, dict.fromkeys(scores, "classifier"))
+
+
+def test_picks_ties_and_bounds():
+    scores = {"best": scored([9, 1, 0, 0], [0, 3, 0, 0]), "flat": scored([1, 1, 1, 1], [1, 1, 1, 1]),
+              "half": scored([5, 0, 5, 0], [1, 0, 0, 0])}  # fmt: skip
+    found = picks_of(scores).set_index("scorer")
+    # flat is the random pick; half: 1 of 2 tied, then 0
+    assert list(found["match"]) == pytest.approx([100, 37.5, 25, 100, 37.5])
+    assert found.loc["flat", "chrf"] == pytest.approx(found.loc["random", "chrf"])
+    assert found.loc["random", "chrf"] < found.loc["oracle", "chrf"]
+    assert list(found["kind"])[-2:] == ["bound", "bound"]
+    assert (found["n_questions"] == 2).all() and (found["n_candidates"] == 4).all()
+    with pytest.raises(PolyrewardError, match="rm: q1 has 0 scores for 4 answers"):
+        picks_of({"rm": scored([1, 2, 3, 4])})
+
+
+def test_each_set_has_its_own_picks_and_bounds():
+    questions = [SHORT, EXAM, OPEN]
+    found = picks_of({"rm": scored([1, 0], [1, 0], [1, 0], questions=questions)}, questions=questions)
+    assert list(found["downstream"]) == ["short"] * 3 + ["exam"] * 3 + ["open"] * 3
+    rm, oracle = (found[found["scorer"] == name].set_index("downstream") for name in ("rm", "oracle"))
+    assert rm["match"].to_dict() == {"short": 100, "exam": 0, "open": pytest.approx(np.nan, nan_ok=True)}
+    assert rm.loc["open", "chrf"] < oracle.loc["open", "chrf"] == pytest.approx(100)
+    sizes = found[["selection", "n_questions", "n_candidates"]].drop_duplicates()
+    assert sizes.to_numpy().tolist() == [["best-of-n", 1, 2]]
+    assert len(carb_picks.pooled(pd.concat([found, found.assign(policy="q")]))) == 9
+
+
+def test_a_rating_s_standard_error_is_over_questions():
+    found = picks_of({"rm": scored([1, 0, 0, 0], [1, 0, 0, 0])})
+    twice = carb_picks.pooled(pd.concat([found] * 2)).set_index("scorer")
+    found = found.set_index("scorer")
+    assert found.loc["rm", "match"] == 50 and found.loc["rm", "match_se"] == pytest.approx(50)  # 100 and 0
+    assert twice.loc["rm", "match_se"] == pytest.approx(50)
+    assert np.isnan(carb_picks.standard_error(np.array([1.0])))
+    assert carb_picks.standard_error(np.array([1.0, 2, 3, 4])) == pytest.approx(0.6455, abs=1e-4)
+
+
+def test_pooling_and_benchmarks():
+    names, rows = ("rm", "rm-knockout"), {"p": [1, 0, 0, 0], "q": [0, 1, 0, 0]}
+    tables = [picks_of(dict.fromkeys(names, scored(row, row)), policy) for policy, row in rows.items()]
+    picks = pd.concat([*tables, carb_picks.pooled(pd.concat(tables))])
+    assert list(picks.columns) == PICK_COLUMNS
+    rm = picks[picks["scorer"] == "rm"].set_index("policy")
+    assert rm.loc["all", "match"] == rm.loc[["p", "q"], "match"].mean() == 50
+    assert rm.loc["all", "n_questions"] == 4
+    carb = pd.DataFrame({"scorer": [*names, "length"], "carb": [30.0, 31.0, 25.0]})
+    carb = carb.assign(low=20.0, high=40.0, missing=None)
+    rewardbench = [
+        pd.DataFrame({"reward_model": ["rm"], "avg": avg, "avg_low": avg - reach, "avg_high": avg + reach, "missing": None})
+        for avg, reach in ((50.0, 3.0), (60.0, 5.0))
+    ]  # fmt: skip
+    how = {"of_model": {"rm-knockout": "rm"}, "bases": dict.fromkeys(names, "b"), "confidence": 0.95}
+    points = with_benchmarks(picks, carb, rewardbench, **how)
+    assert list(points.columns) == POINT_COLUMNS
+    assert points.loc[points["scorer"] == "oracle", ["base", "carb", "rewardbench"]].isna().all().all()
+    knockout = points[points["scorer"] == "rm-knockout"]
+    assert list(knockout["rewardbench"]) == [55, 55, 55] and set(knockout["base"]) == {"b"}
+    assert list(knockout["carb_se"]) == pytest.approx([10 / 1.959964] * 3)
+    assert list(knockout["rewardbench_se"]) == pytest.approx([4 / 1.959964] * 3)
+    incomplete = with_benchmarks(picks, carb, [rewardbench[0].assign(missing="gone")], **how)
+    assert set(incomplete["scorer"]) == {"oracle", "random"}  # nor the knock-out of what has no scores
+
+
+def answered(*texts: str) -> list[dict]:
+    return [{**question, "answers": [text]} for question, text in zip((SHORT, EXAM), texts, strict=False)]
+
+
+def test_a_trained_policy_s_answers_stand_beside_those_of_the_policy_before():
+    start, trained, kinds = answered("pan", "A"), answered("arroz", "A"), {"rm": "classifier"}
+    found = carb_picks.trained_table("p", {BEFORE: start, "rm": trained}, kinds)
+    assert list(found["scorer"]) == [BEFORE, "rm"] * 2 and list(found["kind"]) == ["bound", "classifier"] * 2
+    assert list(found["match"]) == [0, 100, 0, 0]
+    assert set(found["selection"]) == {"grpo"} and set(found["n_candidates"]) == {1}
+    with pytest.raises(PolyrewardError, match=f"rm: answers other questions than {BEFORE}"):
+        carb_picks.trained_table("p", {BEFORE: start, "rm": trained[::-1]}, kinds)
+
+
+def test_a_reward_model_that_could_train_no_policy_is_in_no_row():
+    answers = {"p": answered("pan"), "grpo_rm": answered("arroz")}
+    (table,) = carb_picks.trained_tables("p", ["gone", "rm"], answers, {"rm": "classifier"})
+    assert list(table["scorer"]) == [BEFORE, "rm"]
+    assert carb_picks.trained_tables("p", ["gone"], answers, {}) == []
+    assert carb_picks.trained_tables(None, [], {}, {}) == []
+
+
+def test_a_policys_answers_depend_on_the_question_alone(bases):  # noqa: F811
+    data = read_yaml(ROOT / "resources/carb/questions.yaml")
+    questions = accepted_questions(data, ["en", "ja"], "questions.yaml")[5:10]
+
+    def answers(asked, seed=1):
+        sampling = Candidates(per_question=3, temperature=1.0, max_new_tokens=6, chat=False)
+        return policy_answers("p", bases["tiny-llama"], asked, sampling, "float32", seed)
+
+    together, separate = answers(questions), answers(questions[::-1][:2])
+    assert [row["answers"] for row in together[::-1][:2]] == [row["answers"] for row in separate]
+    assert all(len(row["answers"]) == 3 and all(row["answers"]) and row["chosen"] is None for row in together)
+    assert not any("\n" in answer for row in together for answer in row["answers"])
+    assert answers(questions, 2)[0]["answers"] != together[0]["answers"]
+    sampling = Candidates(per_question=2, temperature=0.7, max_new_tokens=4, chat=True)
+    chatting = policy_answers("p", bases["tiny-gemma"], questions[:1], sampling, "float32", 1)
+    assert np.shape(chatting[0]["answers"]) == (2,)
