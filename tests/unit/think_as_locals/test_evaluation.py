@@ -3,49 +3,30 @@
 import json
 import math
 import re
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
+from made_up_scorers import ByText
 from support import ROOT, script
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.items.selection import held_out_topics, split_topics
 from polyreward.carb.perturbation.sensitivity import spread
+from polyreward.core.yaml_files import read_yaml
 from polyreward.scoring.criteria_layout import Reply
 from polyreward.scoring.generative import TEMPLATE, judge
-from polyreward.scoring.interface import Scores
 from polyreward.scoring.pair_question import asked_in_pairs
 from polyreward.think_as_locals.comparison import COLUMNS, display
 from polyreward.think_as_locals.replies import TRAINING_FAULTS, replies_of, reply_counts
 
 comparison_table = script("analyse/locals_comparison").comparison_table
 locals_curves = script("artifacts/carb_locals_curves")
-
 locals_scores = script("score/locals_scores")
 
-
 CULTURES, DOMAINS = ["ar", "ja"], ["values", "safety"]
-SCORING = {"dtype": "float32", "max_length": 512, "token_budget": 4096, "attention": "sdpa"}
-
-
-class ByLength:
-    """Scores by the length of an answer, times a sign."""
-
-    exact = True
-
-    def __init__(self, sign=1):
-        self.sign = sign
-
-    def score(self, conversations, label):
-        values = [
-            np.array([float(self.sign * len(answer)) for answer in answers]) for _, answers in conversations
-        ]
-        return Scores(values, [np.zeros(len(own), dtype=bool) for own in values])
-
-
 ROWS = [
     {"id": f"t{n}_{m}", "template": f"t{n}", "subset": subset, "category": "c", "prompt": "p", "chosen": "long", "rejected": "no"}
     for n, subset in enumerate(["one", "one", "two", "two"]) for m in range(2)
@@ -55,18 +36,33 @@ ITEMS = [
      "answers": ["a", "bb", "right", "dd"]}
     for culture in CULTURES for domain in DOMAINS for n in range(3)
 ]  # fmt: skip
-BENCHMARK, INTERVAL = Benchmark("small", {"first": ["one"], "second": ["two"]}, {}), Interval(200, 0.95, 1)
+BENCHMARK = Benchmark("small", {"first": ["one"], "second": ["two"]}, {})
 
 
-def evaluated(sign):
-    judge = ByLength(sign)
-    return locals_scores.row_scores(judge, {"en": ROWS, "es": ROWS}, ""), locals_scores.knockout_scores(
-        judge, ITEMS, 1, ""
+def evaluated(judge):
+    """Return a judge's scores of rows and of items."""
+    rows = locals_scores.row_scores(judge, {"en": ROWS, "es": ROWS}, "")
+    return rows, locals_scores.knockout_scores(judge, ITEMS, 1, "")
+
+
+def compared(scores, contrasts=(), replies=None, half_credit=(), missing=()):
+    """Compare judges. scores: {judge: of rows and, but for one that is missing, of items}."""
+    rows = {name: of_judge[0] for name, of_judge in scores.items()}
+    items = {name: of_judge[1] for name, of_judge in scores.items() if name not in missing}
+    replies = pd.concat([reply_counts(name, (replies or {}).get(name, [])) for name in scores])
+    where = (BENCHMARK, CULTURES, DOMAINS, Interval(200, 0.95, 1))
+    table = comparison_table(
+        rows, items, replies.set_index("scorer"), contrasts, *where, half_credit, dict(missing)
     )
+    assert list(table.columns) == COLUMNS
+    return table.set_index("judge")
+
+
+LONGER, SHORTER = (evaluated(ByText(lambda answer, sign=sign: sign * len(answer))) for sign in (1, -1))
 
 
 def test_the_long_answer_is_right_here_and_a_judge_of_length_has_all_points():
-    rows, items = evaluated(1)
+    rows, items = LONGER
     assert list(rows.columns) == [
         *("id", "template", "subset", "category", "score_chosen", "score_rejected", "language")
     ]
@@ -76,15 +72,12 @@ def test_the_long_answer_is_right_here_and_a_judge_of_length_has_all_points():
 
 
 def test_the_first_round_tells_the_spread_of_a_judge():
-    judge = locals_scores.Recorder(ByLength())
-    assert locals_scores.knockout_scores(judge, ITEMS, 1, "").equals(
-        locals_scores.knockout_scores(ByLength(), ITEMS, 1, "")
-    )
+    judge = locals_scores.Recorder(ByText(len))
+    assert locals_scores.knockout_scores(judge, ITEMS, 1, "").equals(LONGER[1])
     assert len(judge.kept) == 3 * len(ITEMS)  # two matches and a final
     matches = locals_scores.match_scores(judge, ITEMS)
-    assert list(matches.columns) == ["id", "language", "candidate", "score"] and len(matches) == 4 * len(
-        ITEMS
-    )
+    assert list(matches.columns) == ["id", "language", "candidate", "score"]
+    assert len(matches) == 4 * len(ITEMS)
     assert set(matches["id"]) == {f"{item['id']}/{number}" for item in ITEMS for number in range(2)}
     of_item = matches.assign(item=matches["id"].str.rpartition("/")[0]).groupby("item")["candidate"]
     assert of_item.apply(sorted).map(list).tolist() == [[0, 1, 2, 3]] * len(ITEMS)
@@ -101,19 +94,9 @@ def test_the_spread_of_all_pairs_is_that_of_the_answers():
     assert spread(pd.DataFrame(rows, columns=["id", "score"])) == pytest.approx(np.std(scores, ddof=1))
 
 
-def no_replies(judges):
-    return pd.concat([reply_counts(name, []) for name in judges]).set_index("scorer")
-
-
 def test_a_comparison_with_known_answers():
-    (right_rows, right_items), (wrong_rows, wrong_items) = evaluated(1), evaluated(-1)
-    full = reply_counts("full", [Reply(("x",), "A"), Reply(fault="no verdict")])
-    replies = pd.concat([full, reply_counts("base", [])]).set_index("scorer")
-    table = comparison_table(
-        {"full": right_rows, "base": wrong_rows}, {"full": right_items, "base": wrong_items}, replies, [("full", "base")],
-        BENCHMARK, CULTURES, DOMAINS, INTERVAL,
-    ).set_index("judge")  # fmt: skip
-    assert list(table.reset_index().columns) == COLUMNS
+    replies = {"full": [Reply(("x",), "A"), Reply(fault="no verdict")]}
+    table = compared({"full": LONGER, "base": SHORTER}, [("full", "base")], replies)
     assert table.loc["full", ["rewardbench", "carb", "mean", "mean_high"]].tolist() == [100.0] * 4
     assert table.loc["base", ["rewardbench", "carb", "mean"]].tolist() == [0.0] * 3
     assert table.loc["full - base", ["rewardbench", "carb", "mean", "carb_high"]].tolist() == [100.0] * 4
@@ -121,16 +104,18 @@ def test_a_comparison_with_known_answers():
     lows = table.loc[["full", "full - base"], ["rewardbench_low", "carb_low", "mean_low"]]
     assert lows.gt(10).all(axis=None) and lows.lt(90).all(axis=None)
     assert (lows["mean_low"] > lows[["rewardbench_low", "carb_low"]].min(axis=1)).all()  # it rests on more
-    assert table.loc["full", ["n_pairs", "n_languages", "n_items", "n_cultures", "n_replies"]].tolist() == [
-        8,
-        2,
-        12,
-        2,
-        2,
-    ]
-    assert table.loc["full", "in_form_pct"] == 50.0
+    sizes = {
+        "n_pairs": 8,
+        "n_languages": 2,
+        "n_items": 12,
+        "n_cultures": 2,
+        "n_replies": 2,
+        "in_form_pct": 50,
+    }
+    assert table.loc["full", list(sizes)].to_dict() == sizes
     assert math.isnan(table.loc["base", "in_form_pct"])
-    shown = display(table.reset_index(), {"full": "all rewards", "base": "base"}, "95%").set_index("judge")
+    names = {"full": "all rewards", "base": "base"}
+    shown = display(table.reset_index(), names, "95%").set_index("judge")
     assert re.fullmatch(r"\+100\.0 \[\+\d\d\.\d, \+100\.0\]", shown.loc["all rewards - base", "CARB [95%]"])
     assert shown.loc["all rewards", "pairs x languages"] == "8 x 2"
     assert shown.loc["base", "replies in form, %"] == ""
@@ -155,8 +140,8 @@ class Says:
 
 def rm_r1(says):
     """Return a judge with RM-R1's question and canned replies."""
-    questions = yaml.safe_load((ROOT / "workflow/catalog/judge_questions.yaml").read_text(encoding="utf-8"))
-    return asked_in_pairs(judge(Says(says), "text", TEMPLATE), {"question": questions["rm-r1"]})
+    question = read_yaml(ROOT / "workflow/catalog/judge_questions.yaml")["rm-r1"]
+    return asked_in_pairs(judge(Says(says), "text", TEMPLATE), {"question": question})
 
 
 def longer(request):
@@ -166,17 +151,9 @@ def longer(request):
 
 def test_a_judge_from_elsewhere_is_asked_once_about_every_two_answers_and_compared_in_pairs():
     elsewhere = rm_r1(longer)
-    rows, items = (
-        locals_scores.row_scores(elsewhere, {"en": ROWS, "es": ROWS}, ""),
-        locals_scores.knockout_scores(elsewhere, ITEMS, 1, ""),
-    )
+    scores = {"full": SHORTER, "rm-r1": evaluated(elsewhere)}
     assert elsewhere.backend.asked == 2 * len(ROWS) + 3 * len(ITEMS) and replies_of(elsewhere) == []
-    wrong_rows, wrong_items = evaluated(-1)
-    replies = no_replies(["full", "rm-r1"])
-    table = comparison_table(
-        {"full": wrong_rows, "rm-r1": rows}, {"full": wrong_items, "rm-r1": items}, replies, [("full", "rm-r1")],
-        BENCHMARK, CULTURES, DOMAINS, INTERVAL, ["rm-r1"],
-    ).set_index("judge")  # fmt: skip
+    table = compared(scores, [("full", "rm-r1")], half_credit=["rm-r1"])
     assert table.loc["rm-r1", ["rewardbench", "carb", "mean"]].tolist() == [100.0] * 3
     assert table.loc["full - rm-r1", ["rewardbench", "carb", "mean"]].tolist() == [-100.0] * 3
 
@@ -186,56 +163,34 @@ def test_no_verdict_is_half_right_of_who_writes_it_and_wrong_of_ours():
         lambda request: longer(request) if "long" not in request or "right" in request else "I cannot say."
     )
     rows = locals_scores.row_scores(mute, {"en": [*ROWS[:7], {**ROWS[7], "chosen": "right"}]}, "")
-    tables = {"full": rows, "rm-r1": rows}
-    items = dict.fromkeys(tables, evaluated(1)[1])
-    replies = no_replies(tables)
-    table = comparison_table(
-        tables, items, replies, [], BENCHMARK, CULTURES, DOMAINS, INTERVAL, ["rm-r1"]
-    ).set_index("judge")
-    assert table.loc["full", "rewardbench"] == pytest.approx(
-        100 * (0 + 1 / 4) / 2
-    )  # one row of eight has a verdict
+    table = compared(dict.fromkeys(["full", "rm-r1"], (rows, LONGER[1])), half_credit=["rm-r1"])
+    # one row of eight has a verdict
+    assert table.loc["full", "rewardbench"] == pytest.approx(100 * (0 + 1 / 4) / 2)
     assert table.loc["rm-r1", "rewardbench"] == pytest.approx(100 * (1 / 2 + (1 / 4 + 3 / 8)) / 2)
 
 
 def test_a_judge_that_could_not_be_had_is_an_empty_row_without_contrasts():
-    rows, items = evaluated(1)
-    replies = no_replies(["full", "base", "rm-r1"])
-    contrasts = [("full", "base"), ("full", "rm-r1")]
-    table = comparison_table(
-        {"full": rows, "base": rows, "rm-r1": rows}, {"full": items, "base": items}, replies, contrasts,
-        BENCHMARK, CULTURES, DOMAINS, INTERVAL, ["rm-r1"], {"rm-r1": "the hub knows no such repository"},
-    )  # fmt: skip
-    assert table["judge"].tolist() == ["full", "base", "rm-r1", "full - base"]
-    assert table.loc[2].drop(["judge", "missing"]).isna().all() and table.loc[2, "missing"].endswith(
-        "no such repository"
-    )
-    shown = display(table, {"full": "all rewards", "base": "base", "rm-r1": "rm-r1"}, "95%")
+    names = {"full": "all rewards", "base": "base", "rm-r1": "rm-r1"}
+    gone = {"rm-r1": "the hub knows no such repository"}
+    table = compared(dict.fromkeys(names, LONGER), [("full", "base"), ("full", "rm-r1")], missing=gone)
+    assert table.index.tolist() == ["full", "base", "rm-r1", "full - base"]
+    assert table.loc["rm-r1"].dropna().to_dict() == {"missing": gone["rm-r1"]}
+    shown = display(table.reset_index(), names, "95%")
     assert shown.loc[2].tolist() == ["rm-r1", "missing", "missing", "missing", "", "", ""]
     assert shown.loc[0, "pairs x languages"] == "8 x 2"
 
 
 def test_an_interval_is_as_wide_as_templates_differ():
-    rows, items = evaluated(1)
-    half = rows.assign(
-        score_chosen=np.where(rows["template"].isin(["t0", "t2"]), 1.0, -1.0), score_rejected=0.0
-    )
-    table = comparison_table(
-        {"a": half}, {"a": items}, no_replies(["a"]), [], BENCHMARK, CULTURES, DOMAINS, INTERVAL
-    )
-    assert table["rewardbench"][0] == 50.0
-    assert (table["rewardbench_low"][0], table["rewardbench_high"][0]) == (0.0, 100.0)
-
-
-PAIR = {"id": "x_ar_de", "prompt": "How?", "chosen": "Right.", "rejected": "Wrong.", "culture": "ar"}
+    rows, items = LONGER
+    right = rows["template"].isin(["t0", "t2"])
+    half = rows.assign(score_chosen=right.map({True: 1.0, False: -1.0}), score_rejected=0.0)
+    found = compared({"a": (half, items)}).loc["a", ["rewardbench", "rewardbench_low", "rewardbench_high"]]
+    assert found.tolist() == [50, 0, 100]
 
 
 def test_held_out_topics_are_a_share_of_each_domain_whatever_their_order():
-    domains = {
-        f"{domain}-{n}": domain
-        for domain, count in (("a", 10), ("b", 11), ("c", 2), ("d", 1))
-        for n in range(count)
-    }
+    sizes = {"a": 10, "b": 11, "c": 2, "d": 1}
+    domains = {f"{domain}-{n}": domain for domain, count in sizes.items() for n in range(count)}
     drawn_topics = held_out_topics(domains, 0.2, 1)
     assert [sum(topic.startswith(domain) for topic in drawn_topics) for domain in "abcd"] == [2, 3, 1, 0]
     assert held_out_topics(dict(reversed(domains.items())), 0.2, 1) == drawn_topics
@@ -252,10 +207,7 @@ def test_no_topic_is_in_both_parts_and_none_is_lost():
     assert not topics[0] & topics[1]
     assert topics[0] | topics[1] == {item["topic"] for item in ITEMS}
     assert {row["topic"] for row in kept} == topics[1]
-    assert [len(part) for part in (train, benchmark)] == [
-        8,
-        4,
-    ]  # two of three topics of each domain, rounded up
+    assert (len(train), len(benchmark)) == (8, 4)  # two of three topics of each domain, rounded up
 
 
 def test_curves_are_drawn_for_every_run(tmp_path):
@@ -263,47 +215,31 @@ def test_curves_are_drawn_for_every_run(tmp_path):
     replies = {"reward": -1.0, "reward_std": 0.5, "tied_groups": 0.25, "rewards/correctness/mean": 0.5,
                "rewards/appropriateness/mean": 0.1, "rewards/layout/mean": 0.0, "completions/mean_length": 20.0,
                **{f"faults/{fault}": 0.1 for fault in TRAINING_FAULTS}}  # fmt: skip
-    steps = [
-        {**step, **replies, "step": 1},
-        {**step, "step": 2},
-        {**step, **replies, "step": 3},
-        {"step": 3, "train_loss": 1.0},
-    ]
-    for run in ("full", "no-corr"):
-        (tmp_path / run).write_text(json.dumps({"groups": 4, "steps": steps}))
-    table = locals_curves.curves({run: tmp_path / run for run in ("full", "no-corr")})
+    first, third = ({**step, **replies, "step": number} for number in (1, 3))
+
+    def curves(*runs, steps):
+        (tmp_path / "training.json").write_text(json.dumps({"groups": 4, "steps": steps}))
+        return locals_curves.curves(dict.fromkeys(runs, tmp_path / "training.json"))
+
+    steps = [first, {**step, "step": 2}, third, {"step": 3, "train_loss": 1.0}]
+    table = curves("full", "no-corr", steps=steps)
     assert list(table["step"]) == [1, 2, 3] * 2
     assert table["valid_share"].dropna().tolist() == [0.5] * 4
     assert table[["groups", "groups_equal"]].dropna().to_numpy().tolist() == [[4, 1]] * 4
     figure = locals_curves.draw_curves(table, {"full": "all rewards", "no-corr": "without R_corr"})
     assert len(figure.axes) == 8
     assert all(len(axis.lines) == 2 for axis in figure.axes)
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        "all rewards",
-        "without $R_{corr}$",
-    ]
-    (tmp_path / "older").write_text(
-        json.dumps({"groups": 4, "steps": [{k: v for k, v in steps[0].items() if k != "tied_groups"}]})
-    )
-    assert locals_curves.curves({"older": tmp_path / "older"})["groups_equal"].isna().all()
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend == ["all rewards", "without $R_{corr}$"]
+    del first["tied_groups"]
+    assert curves("older", steps=[first])["groups_equal"].isna().all()
 
 
 def test_all_judges_are_asked_about_the_same_part_in_every_language():
-    rows = {
-        language: [{"id": f"r{n}", "subset": "ab"[n % 2]} for n in range(last)]
-        for language, last in (("ar", 8), ("ja", 6))
-    }
-    items = [
-        {"id": f"{culture}{domain}{n}", "culture": culture, "domain": domain}
-        for culture in CULTURES for domain in DOMAINS for n in range(3)
-    ]  # fmt: skip
-    found, drawn_items = locals_scores.asked(rows, items, 2, 1, 7)
-    assert (
-        found["ar"] == found["ja"]
-        and len(found["ar"]) == 4
-        and {row["id"] for row in found["ar"]} <= {f"r{n}" for n in range(6)}
-    )
-    assert sorted((item["culture"], item["domain"]) for item in drawn_items) == sorted(
-        (c, d) for c in CULTURES for d in DOMAINS
-    )
-    assert locals_scores.asked(rows, items, None, None, 7)[1] == items
+    rows = [{"id": f"r{n}", "subset": "ab"[n % 2]} for n in range(8)]
+    found, items = locals_scores.asked({"ar": rows, "ja": rows[:6]}, ITEMS, 2, 1, 7)
+    assert found["ar"] == found["ja"] and len(found["ar"]) == 4
+    assert all(row in rows[:6] for row in found["ar"])
+    cells = sorted((item["culture"], item["domain"]) for item in items)
+    assert cells == sorted(product(CULTURES, DOMAINS))
+    assert locals_scores.asked({"ar": rows}, ITEMS, None, None, 7)[1] == ITEMS

@@ -17,15 +17,11 @@ from polyreward.think_as_locals.rewards import Rewards
 curves = script("artifacts/carb_locals_curves").curves
 pairs = script("prepare/locals_pairs")
 
-
-LORA = Lora(rank=2, alpha=4, top_layers=1)
 ALL = RewardWeights(correctness=1, appropriateness=1, layout=1)
 GRPO = Grpo(
     steps=4, generations=2, iterations=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=4,
-    gradient_accumulation=1, max_length=200, max_new_tokens=12, temperature=1.0,
-    scale_rewards="group", beta=0.04, epsilon=0.2,
-    gradient_checkpointing=False, save_every=2, vllm=False, lora=LORA, pairs=4,
-    vllm_gpu_share=0.3, vllm_tensor_parallel=1, vllm_sleep=True,
+    max_length=200, max_new_tokens=12, temperature=1.0, scale_rewards="group", beta=0.04, save_every=2,
+    lora=Lora(rank=2, alpha=4, top_layers=1), pairs=4,
 )  # fmt: skip
 QUESTIONS = pairs.both_orders(pairs.training_pairs([item("tea", culture) for culture in CULTURES])[:8])
 
@@ -86,9 +82,7 @@ def test_grpo_tells_of_every_step_and_of_what_is_known_of_it(grpo_folder):
     assert "step_time" not in (grpo_folder / "training.json").read_text()
 
 
-def test_replies_that_share_a_prompt_teach_what_they_teach_one_by_one(
-    grpo_folder, bases, tmp_path, monkeypatch
-):
+def test_replies_that_share_a_prompt_teach_what_they_teach_one_by_one(grpo_folder, bases, tmp_path, monkeypatch):  # fmt: skip
     monkeypatch.setattr("polyreward.accel.trainers.runs_from_shared_prompts", lambda model: False)
     separate = grpo(bases["tiny-gemma"], tmp_path)
     one_by_one, shared = (curves({"full": folder / "training.json"}) for folder in (separate, grpo_folder))
@@ -111,9 +105,8 @@ def test_groups_whose_rewards_are_all_equal_are_counted_and_teach_nothing(bases,
 
 def test_equal_groups_are_counted_where_the_batch_divides_rewards(bases, tmp_path):
     no_appr = ALL.model_copy(update={"appropriateness": 0.0})
-    folder = grpo(
-        bases["tiny-gemma"], tmp_path, rewards=ByQuestion, beta=0.0, scale_rewards="batch", weights_of=no_appr
-    )
+    how = {"rewards": ByQuestion, "weights_of": no_appr, "beta": 0.0, "scale_rewards": "batch"}
+    folder = grpo(bases["tiny-gemma"], tmp_path, **how)
     assert curves({"full": folder / "training.json"})["groups_equal"].dropna().tolist() == [2, 2]
 
 
@@ -157,8 +150,7 @@ def test_a_killed_grpo_run_goes_on_and_ends_with_the_same_weights(
 
 
 def test_fewer_questions_than_an_update_takes_are_an_error(bases, tmp_path):
-    with pytest.raises(
-        PolyrewardError, match="0 of 16 questions are left to train on, fewer than the 2 of one update"
-    ):
+    said = "0 of 16 questions are left to train on, fewer than the 2 of one update"
+    with pytest.raises(PolyrewardError, match=said):
         grpo(bases["tiny-gemma"], tmp_path, max_length=5)
     assert not list(tmp_path.iterdir())
