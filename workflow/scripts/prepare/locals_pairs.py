@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from polyreward.core.conversations import rejected_of
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.logs import announce
@@ -115,9 +116,7 @@ def dataset_pairs(rows: Sequence[dict]) -> list[dict]:
     return [
         {**row, "id": f"{row['id']}_{number}", "rejected": answer}
         for row in rows
-        for number, answer in enumerate(
-            [row["rejected"]] if isinstance(row["rejected"], str) else row["rejected"]
-        )
+        for number, answer in enumerate(rejected_of(row))
     ]
 
 

@@ -41,6 +41,11 @@ def contents(prompt: str | Messages) -> list[str]:
     return [turn["content"] for turn in as_turns(prompt)]
 
 
+def rejected_of(row: dict) -> list[str]:
+    """Return the rejected answers of a pair: its one, or its several."""
+    return [row["rejected"]] if isinstance(row["rejected"], str) else list(row["rejected"])
+
+
 def map_texts(prompt: str | Messages, change: Callable[[str], str]) -> str | list[dict[str, str]]:
     """Return a prompt with `change` applied to each of its texts in order."""
     if isinstance(prompt, str):

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median, quantiles
 
-from polyreward.core.conversations import as_text, conversation_ids
+from polyreward.core.conversations import as_text, conversation_ids, rejected_of
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.writing import main_script
 from polyreward.prepare.pair_files import EXAMPLES, PairFile
@@ -30,7 +30,8 @@ class Rendered:
     def lines(self, model: str, max_length: int) -> list[str]:
         """Return a line for each kind of row that is not scored as it is in the file."""
         found = []
-        for row_id, words in list(self.refused.items())[:1]:
+        if self.refused:
+            row_id, words = next(iter(self.refused.items()))
             found.append(
                 f"{model}: its chat template refuses {len(self.refused)} rows, first `{row_id}` ({words});"
                 " change their roles, such as a system turn folded into the first user turn, or leave"
@@ -53,11 +54,10 @@ def render(tokenizer, rows: Sequence[dict], max_length: int) -> Rendered:
     """Tokenise pairs as scoring does, and note what the chat template refuses, cuts, or makes the same."""
     refused, cut, same = {}, [], []
     for row in rows:
-        rejected = [row["rejected"]] if isinstance(row["rejected"], str) else row["rejected"]
         try:
             found = [
                 conversation_ids(tokenizer, row["prompt"], one, max_length)
-                for one in (row["chosen"], *rejected)
+                for one in (row["chosen"], *rejected_of(row))
             ]
         except PolyrewardError as error:
             refused[row["id"]] = str(error)
@@ -79,11 +79,7 @@ def overview(found: PairFile) -> list[str]:
     texts = {
         "prompt": [as_text(row["prompt"]) for row in found.rows],
         "chosen": [row["chosen"] for row in found.rows],
-        "rejected": [
-            one
-            for row in found.rows
-            for one in ([row["rejected"]] if isinstance(row["rejected"], str) else row["rejected"])
-        ],
+        "rejected": [one for row in found.rows for one in rejected_of(row)],
     }
     for name, values in texts.items():
         lengths = sorted(map(len, values))
@@ -92,20 +88,14 @@ def overview(found: PairFile) -> list[str]:
             f"{name}: {len(lengths)} texts, median {median(lengths):.0f} characters, nine in ten up to"
             f" {ninth:.0f}, longest {lengths[-1]}"
         )
-    longer = sum(
-        len(row["chosen"])
-        > max(map(len, [row["rejected"]] if isinstance(row["rejected"], str) else row["rejected"]))
-        for row in found.rows
-    )
+    longer = sum(len(row["chosen"]) > max(map(len, rejected_of(row))) for row in found.rows)
     lines.append(f"chosen is the longest answer in {longer / len(found.rows):.0%} of pairs")
     return lines
 
 
 def _counts(counts: Counter) -> str:
-    more = len(counts) - 12
-    return ", ".join(f"{name} {count}" for name, count in counts.most_common(12)) + (
-        f" and {more} more" if more > 0 else ""
-    )
+    more = f" and {len(counts) - 12} more" if len(counts) > 12 else ""
+    return ", ".join(f"{name} {count}" for name, count in counts.most_common(12)) + more
 
 
 def _some(ids: Sequence[str]) -> str:

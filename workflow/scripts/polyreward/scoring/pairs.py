@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from polyreward.core.conversations import rejected_of
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
 from polyreward.core.logs import announce
@@ -104,5 +105,5 @@ def score_table(rows: Sequence[dict], chosen: Sequence[float], rejected: Sequenc
 
 
 def _conversations(row: dict) -> Conversations:
-    rejected = [row["rejected"]] if isinstance(row["rejected"], str) else row["rejected"]
+    rejected = rejected_of(row)
     return Conversations(row["prompt"], (row["chosen"], *rejected))
