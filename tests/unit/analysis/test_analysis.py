@@ -21,10 +21,16 @@ from scipy.stats import binomtest
 from scipy.stats import t as student_t
 from support import script
 
-from polyreward.analysis.accuracy import MissingSubset
+from polyreward.analysis.accuracy import correctness
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison, transfer_rows
 from polyreward.core.errors import PolyrewardError
+
+
+def of_pairs(rows, weights, trainings=(), **rights):
+    """Return the contrast of scorers that are right (1) or wrong (0) on independent pairs."""
+    tables = {name: scores(right, rows) for name, right in rights.items()}
+    return comparison(rows, benchmark=INDEPENDENT, **tables).contrast(weights, trainings)
 
 
 def test_a_contrast_gives_sections_average_and_sizes_in_percent():
@@ -36,10 +42,7 @@ def test_a_contrast_gives_sections_average_and_sizes_in_percent():
 
 
 def test_each_section_and_the_average_have_an_interval_about_them():
-    rows = independent(40)
-    row = comparison(rows, benchmark=INDEPENDENT, m=scores([n % 4 > 0 for n in range(40)], rows)).contrast(
-        {"m": 1.0}
-    )
+    row = of_pairs(independent(40), {"m": 1.0}, m=[n % 4 > 0 for n in range(40)])
     assert row["avg_low"] < row["avg"] < row["avg_high"]
     # 75 with a standard error of sqrt(0.75 * 0.25 / 39) and Student's t of 39 degrees of freedom
     assert row["avg_high"] - row["avg_low"] == pytest.approx(200 * 2.0227 * np.sqrt(0.1875 / 39), rel=0.12)
@@ -54,39 +57,45 @@ def test_a_section_of_one_template_has_no_interval():
 
 def test_what_trainings_differ_by_on_single_templates_is_counted_once():
     """Three equally good trainings, each wrong on other templates: their mean varies only by templates."""
-    rows = independent(300)
-    tables = {f"m{seed}": scores([n % 3 != seed for n in range(300)], rows) for seed in range(3)}
-    both, weights = comparison(rows, benchmark=INDEPENDENT, **tables), dict.fromkeys(tables, 1 / 3)
-    assert both.contrast(weights, [list(tables)]) == pytest.approx(both.contrast(weights))
-    one = [n % 3 != 0 for n in range(300)]
-    apart = {
-        f"m{seed}": scores([right or (seed == 2 and n < 60) for n, right in enumerate(one)], rows)
-        for seed in range(3)
-    }
-    row = comparison(rows, benchmark=INDEPENDENT, **apart).contrast(
-        dict.fromkeys(apart, 1 / 3), [list(apart)]
-    )
+    rows, weights = independent(300), dict.fromkeys(("m0", "m1", "m2"), 1 / 3)
+    elsewhere = {f"m{seed}": [n % 3 != seed for n in range(300)] for seed in range(3)}
+    one = of_pairs(rows, weights, **elsewhere)
+    assert of_pairs(rows, weights, [[*weights]], **elsewhere) == pytest.approx(one)
+    right = elsewhere["m0"]
+    better = [value or n < 60 for n, value in enumerate(right)]
+    row = of_pairs(rows, weights, [[*weights]], m0=right, m1=right, m2=better)
     assert 0 < row["avg_se_trainings"] < row["avg_se"]
 
 
 def test_the_variance_between_trainings_widens_an_interval():
-    rows = independent(40)
+    rows, weights = independent(40), dict.fromkeys(("m0", "m1", "m2"), 1 / 3)
     right = [n % 4 > 0 for n in range(40)]
-    tables = {
-        f"m{seed}": scores(right if seed else [not value for value in right], rows) for seed in range(3)
-    }
-    alike = comparison(rows, benchmark=INDEPENDENT, **tables)
-    weights = dict.fromkeys(tables, 1 / 3)
-    one, drawn = alike.contrast(weights), alike.contrast(weights, [list(tables)])
+    rights = {"m0": [not value for value in right], "m1": right, "m2": right}
+    one, drawn = (of_pairs(rows, weights, trainings, **rights) for trainings in ((), [[*weights]]))
     assert drawn["avg"] == pytest.approx(one["avg"])
     assert drawn["avg_high"] - drawn["avg_low"] > 2 * (one["avg_high"] - one["avg_low"])
 
 
 @pytest.mark.parametrize(("ties", "safety"), [("wrong", 50), ("half", 75)])
 def test_each_scorer_counts_ties_its_own_way(ties, safety):
-    assert comparison(ties=ties, m=scores([1, 1, 1, 1, None])).contrast({"m": 1})["safety"] == pytest.approx(
-        safety
+    row = comparison(ties=ties, m=scores([1, 1, 1, 1, None])).contrast({"m": 1})
+    assert row["safety"] == pytest.approx(safety)
+
+
+def test_infinite_scores_are_compared_and_other_ways_to_count_ties_refused():
+    table = pd.DataFrame({"score_chosen": [np.inf, -np.inf], "score_rejected": 0.0})
+    assert correctness(table, "wrong").tolist() == [1.0, 0.0]
+    with pytest.raises(KeyError):
+        correctness(table, "right")
+
+
+def test_the_file_and_the_first_row_of_scores_that_are_no_numbers_are_named():
+    bad = pd.DataFrame(
+        {"score_chosen": [np.nan, 2.0, np.nan], "score_rejected": 0.0, "id": ["r0", "r1", "r2"]}
     )
+    expected = r"work/5_scores/b/s/es.parquet: 2 rows have a score that is not a number \(first: id r0\)"
+    with pytest.raises(PolyrewardError, match=expected):
+        correctness(bad.assign(benchmark="b", scorer="s", language="es"), "half")
 
 
 def test_scores_are_joined_by_id_and_not_by_position():
@@ -98,9 +107,8 @@ def test_scores_are_joined_by_id_and_not_by_position():
 
 @pytest.mark.parametrize(("kept", "unlike"), [(ROWS[:4], "5"), (ROWS[1:], "1")])
 def test_scorers_of_fewer_or_other_pairs_are_refused(kept, unlike):
-    with pytest.raises(
-        PolyrewardError, match=f"b and a differ in 1 pairs, as `{unlike}`. Give every language"
-    ):
+    said = f"b and a differ in 1 pairs, as `{unlike}`. Give every language"
+    with pytest.raises(PolyrewardError, match=said):
         comparison(a=scores([1] * 5), b=scores([1] * 4, kept))
 
 
@@ -127,7 +135,7 @@ def test_a_pair_that_is_scored_twice_is_refused():
 
 @pytest.mark.parametrize(("kept", "missing"), [(ROWS[:2], "v, w"), (ROWS[:3], "v"), (ROWS[3:], "u, w")])
 def test_a_section_or_a_weighted_subset_without_rows_is_named(kept, missing):
-    with pytest.raises(MissingSubset, match=f"bench: no row of {missing}; add rows"):
+    with pytest.raises(PolyrewardError, match=f"bench: no row of {missing}; add rows"):
         comparison(kept, m=scores([1] * len(kept), kept))
 
 
@@ -153,10 +161,8 @@ def test_a_score_that_is_no_number_is_refused(column):
 
 def test_rows_with_and_without_a_template_mix():
     rows = [ROWS[0], {**ROWS[1], "template": None}]
-    assert comparison(rows, benchmark=INDEPENDENT, m=scores([1, 0], rows)).sizes() == {
-        "n_pairs": 2,
-        "n_templates": 2,
-    }
+    row = of_pairs(rows, {"m": 1}, m=[1, 0])
+    assert (row["n_pairs"], row["n_templates"]) == (2, 2)
 
 
 def test_a_contrast_is_the_difference_of_the_contrasts():
@@ -170,23 +176,20 @@ def test_pairs_of_a_template_widen_the_interval_of_a_comparison():
     rows = independent(100)
     right = [n % 2 for n in range(100)]
     grouped = [{**row, "template": str(n // 10 + 10 * (n % 2))} for n, row in enumerate(rows)]
-    low, high = (
-        np.subtract(row["avg_high"], row["avg_low"])
-        for row in (
-            comparison(r, benchmark=INDEPENDENT, m=scores(right, rows)).contrast({"m": 1})
-            for r in (rows, grouped)
-        )
-    )
+    of_pair, of_template = (of_pairs(found, {"m": 1}, m=right) for found in (rows, grouped))
+    wider = (of_template["avg_high"] - of_template["avg_low"]) / (of_pair["avg_high"] - of_pair["avg_low"])
     # 100 independent pairs, or 20 templates of five pairs each that agree: wider by sqrt(5) = 2.2
-    assert 1.7 < high / low < 2.8
+    assert 1.7 < wider < 2.8
+
+
+def mcnemar(rows, first, second):
+    both = comparison(rows, benchmark=INDEPENDENT, a=scores(first, rows), b=scores(second, rows))
+    return both.mcnemar_p("a", "b")
 
 
 def test_mcnemar_is_the_exact_binomial_test_of_the_discordant_pairs():
     first, second = [1] * 5 + [1] * 7 + [0] * 2 + [0] * 4, [1] * 5 + [0] * 7 + [1] * 2 + [0] * 4
-    rows = independent(18)
-    p_value = comparison(
-        rows, benchmark=INDEPENDENT, a=scores(first, rows), b=scores(second, rows)
-    ).mcnemar_p("a", "b")
+    p_value = mcnemar(independent(18), first, second)
     assert p_value == pytest.approx(binomtest(2, 9).pvalue)
     assert p_value == pytest.approx(92 / 512)  # 2 (1 + 9 + 36) / 2^9
 
@@ -195,16 +198,8 @@ def test_mcnemar_counts_templates_and_not_their_pairs():
     rows = [{**row, "template": str(n // 3)} for n, row in enumerate(independent(12))]
     first = [1, 1, 1, 1, 1, 0, 1, 0, 0, 1, 0, 1]
     second = [0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 1]  # worse on templates 0 and 1, as often right on 2 and 3
-    p_value = comparison(
-        rows, benchmark=INDEPENDENT, a=scores(first, rows), b=scores(second, rows)
-    ).mcnemar_p("a", "b")
-    assert p_value == pytest.approx(2 / 2**2)  # two wins of two, and not 6 of 8 pairs
-    assert (
-        comparison(rows, benchmark=INDEPENDENT, a=scores(first, rows), b=scores(first, rows)).mcnemar_p(
-            "a", "b"
-        )
-        == 1
-    )
+    assert mcnemar(rows, first, second) == pytest.approx(2 / 2**2)  # two wins of two, and not 6 of 8 pairs
+    assert mcnemar(rows, first, first) == 1
 
 
 def test_subsets_are_listed_with_their_section_accuracy_interval_and_sizes():
@@ -237,8 +232,10 @@ def test_transfer_rows_are_target_english_and_english_minus_target():
 
 
 def test_several_seeds_give_means_their_spread_and_a_test_across_seeds():
-    right = {"t1": [1, 0, 0, 1, 1], "t2": [1, 0, 0, 1, 0], "t3": [0, 0, 0, 1, 1], "e1": [1, 1, 1, 1, 0], "e2": [1, 1, 1, 1, 1],
-             "e3": [1, 1, 0, 1, 1]}  # fmt: skip
+    right = {
+        "t1": [1, 0, 0, 1, 1], "t2": [1, 0, 0, 1, 0], "t3": [0, 0, 0, 1, 1],
+        "e1": [1, 1, 1, 1, 0], "e2": [1, 1, 1, 1, 1], "e3": [1, 1, 0, 1, 1],
+    }  # fmt: skip
     both = comparison(**{name: scores(values) for name, values in right.items()})
     target, english, delta = transfer_rows(both, ["t1", "t2", "t3"], ["e1", "e2", "e3"])
     averages = {name: both.contrast({name: 1.0})["avg"] for name in right}
@@ -255,63 +252,49 @@ def test_several_seeds_give_means_their_spread_and_a_test_across_seeds():
     assert target["n_seeds"] == 3
 
 
+def shares_of(row):
+    return row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]
+
+
 numbers = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e9, max_value=1e9)
 
 
 @settings(max_examples=40)
 @given(st.lists(st.tuples(numbers, numbers), min_size=2, max_size=6))
 def test_a_scorer_that_reads_answers_alone_is_at_chance_on_twins(answers):
-    rows = families(len(answers))
-    chosen = [score for a, b in answers for score in (a, b)]
-    rejected = [score for a, b in answers for score in (b, a)]
-    table = pd.DataFrame(
-        {"id": [row["id"] for row in rows], "score_chosen": chosen, "score_rejected": rejected}
-    )
-    row = script("analyse/twin_comparison").twin_row(together({"rm": table}, rows), "half", INTERVAL)
-    assert (row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]) == (50, 0, 50)
-    reach = (
-        196 * np.sqrt(0.5) / (len(answers) + 2)
-    )  # no variance of its own, and one more at each end of what a share can be
-    assert (row["pair_accuracy_low"], row["pair_accuracy_high"]) == pytest.approx(
-        (50 - reach, 50 + reach), abs=1e-2
-    )
+    row = twins([(a - b, b - a) for a, b in answers])
+    assert shares_of(row) == (50, 0, 50)
+    reach = 196 * np.sqrt(0.5) / (len(answers) + 2)  # no variance of its own, and one more at each end
+    ends = row["pair_accuracy_low"], row["pair_accuracy_high"]
+    assert ends == pytest.approx((50 - reach, 50 + reach), abs=1e-2)
 
 
-def test_a_scorer_that_reads_the_prompt_gets_both_twins_right():
-    row = twins([(1, 2), (3, 1)])
-    assert (row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]) == (100, 100, 100)
-
-
-def test_the_sum_of_margins_sees_a_prompt_behind_an_answer_bias():
-    row = twins([(3, -1), (1, -3), (5, -2), (-1, 4)])  # a family of four has a negative sum
-    assert (row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]) == (50, 0, 75)
-
-
-@pytest.mark.parametrize(("ties", "pair", "total"), [("half", 50, 50), ("wrong", 0, 0)])
-def test_ties_of_twins_count_as_asked(ties, pair, total):
-    row = twins([(0, 0)], ties)
-    assert (row["pair_accuracy_pct"], row["both_right_pct"], row["sum_right_pct"]) == (pair, 0, total)
-
-
-def test_margins_that_cancel_but_for_rounding_are_a_tie():
-    assert twins([(0.1 + 0.2, -0.3)])["sum_right_pct"] == 50
+@pytest.mark.parametrize(
+    ("margins", "ties", "expected"),
+    [
+        ([(1, 2), (3, 1)], "half", (100, 100, 100)),  # the prompt is read
+        ([(3, -1), (1, -3), (5, -2), (-1, 4)], "half", (50, 0, 75)),  # it is behind a bias towards an answer
+        ([(0, 0)], "half", (50, 0, 50)),
+        ([(0, 0)], "wrong", (0, 0, 0)),
+        ([(0.1 + 0.2, -0.3)], "half", (50, 0, 50)),  # margins that cancel, but for rounding, are a tie
+    ],
+)
+def test_a_scorer_on_twins(margins, ties, expected):
+    assert shares_of(twins(margins, ties)) == expected
 
 
 def test_intervals_of_twins_are_over_families():
     row = twins([(1, 1)] * 5 + [(-1, -1)] * 5)
     assert row["n_families"] == 10
-    # families are right or wrong as a whole; with one more at each end: sqrt(10 * 10/36 + 2 * 1/4) / 12 is 15
-    # points, times 1.96
+    # one more family at each end: sqrt(10 * 10/36 + 2 * 1/4) / 12 is 15 points, times 1.96
     assert row["pair_accuracy_low"] == pytest.approx(50 - 29.6, abs=2)
     assert row["pair_accuracy_high"] == pytest.approx(50 + 29.6, abs=2)
 
 
 def test_a_single_family_has_no_interval():
     row = twins([(1, 1)])
-    assert (
-        row["pair_accuracy_pct"] == 100
-        and np.isnan([row["pair_accuracy_low"], row["pair_accuracy_high"]]).all()
-    )
+    assert row["pair_accuracy_pct"] == 100
+    assert np.isnan([row["pair_accuracy_low"], row["pair_accuracy_high"]]).all()
 
 
 def test_twins_of_unlike_pairs_are_refused():
@@ -323,9 +306,7 @@ def test_twins_of_unlike_pairs_are_refused():
 
 def test_length_slices_hold_the_longer_and_the_shorter_chosen_answers():
     expected = {"all": ["1", "2", "3", "4", "5"], "chosen_longer": ["1", "3"], "chosen_shorter": ["2", "4"]}
-    assert (
-        script("analyse/scorer_comparison").length_slices(ROWS) == expected
-    )  # 5 is as long as its rejected answer
+    assert script("analyse/scorer_comparison").length_slices(ROWS) == expected  # 5's answers are as long
 
 
 def test_the_same_problem_in_several_programming_languages_counts_once():

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from polyreward.analysis.accuracy import correctness
+from polyreward.analysis.accuracy import subset_summary
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison
 from polyreward.analysis.tables import VALUES
@@ -71,9 +71,8 @@ def anchor_table(
         for scorer in comparison.scorers:
             found = comparison.contrast({scorer: 1.0})
             known = printed if (name, language) == (first, source) else {}
-            subsets = subset_accuracies(
-                of_language[of_language["scorer"] == scorer], "half" if scorer in half_credit else "wrong"
-            )
+            own = of_language[of_language["scorer"] == scorer]
+            subsets = subset_summary(own, "half" if scorer in half_credit else "wrong").set_index("subset")
             off = {section: found[section] - known.get((scorer, section), float("nan")) for section in VALUES}
             for section in VALUES:
                 look_at = where_to_look(section, off, subsets, benchmarks[name].sections)
@@ -96,12 +95,6 @@ def anchor_table(
     return table.astype({"printed_pct": float}).sort_values("reward_model", kind="stable", ignore_index=True)
 
 
-def subset_accuracies(scores: pd.DataFrame, ties: str) -> pd.DataFrame:
-    """Return each subset's accuracy (%) and number of pairs."""
-    right = scores.assign(right=100 * correctness(scores, ties))
-    return right.groupby("subset")["right"].agg(["mean", "size"])
-
-
 def where_to_look(
     section: str, off: Mapping[str, float], subsets: pd.DataFrame, sections: Mapping[str, Sequence[str]]
 ) -> str:
@@ -110,8 +103,8 @@ def where_to_look(
         known = {name: abs(off[name]) for name in sections if pd.notna(off[name])}
         return f"see {max(known, key=known.__getitem__)}" if known else "no section is printed"
     there = subsets.loc[subsets.index.isin(sections[section])]
-    name = there["mean"].idxmin()
-    return f"{name} is lowest, {there.loc[name, 'mean']:.1f}% of {there.loc[name, 'size']} pairs"
+    name = there["accuracy_pct"].idxmin()
+    return f"{name} is lowest, {there.loc[name, 'accuracy_pct']:.1f}% of {there.loc[name, 'n_items']} pairs"
 
 
 def main(snakemake):

@@ -7,13 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest, ttest_ind
 
-from polyreward.analysis.accuracy import (
-    MissingSubset,
-    correctness,
-    section_mean,
-    section_scores,
-    subset_weights,
-)
+from polyreward.analysis.accuracy import correctness
 from polyreward.analysis.bootstrap import (
     Between,
     Interval,
@@ -55,7 +49,7 @@ def _check_subsets(benchmark: Benchmark, present: set[str], a_slice: bool) -> No
     empty = [members for members in benchmark.sections.values() if present.isdisjoint(members)]
     missing = {subset for members in empty for subset in members} | (benchmark.weights.keys() - present)
     if missing and not a_slice:
-        raise MissingSubset(
+        raise PolyrewardError(
             f"{benchmark.name}: no row of {', '.join(sorted(missing))}; add rows, or take it out"
         )
     known = {subset for members in benchmark.sections.values() for subset in members}
@@ -67,6 +61,9 @@ def _check_subsets(benchmark: Benchmark, present: set[str], a_slice: bool) -> No
 
 class Comparison:
     """Scorers of the same pairs of one language: point scores, and resamples drawn together.
+
+    A section's score is the mean over its pairs, but for subsets with a weight of their own; avg is the plain
+    mean of the sections, as the papers have it, and RewardBench v1's leaderboard without prior sets.
 
     Args:
         scores: as `core.tables.read_scores` returns them, of one benchmark and language.
@@ -97,8 +94,8 @@ class Comparison:
             for name, table in tables.items()
         ]
         self.correct = np.column_stack(columns)
-        self.weights = subset_weights(self.rows["subset"], benchmark.weights)
-        self._points = [self._sections_of(column) for column in columns]
+        counts = self.rows["subset"].value_counts()
+        self.weights = {subset: float(benchmark.weights.get(subset, n)) for subset, n in counts.items()}
         self.strata, self.units = self._strata(), self._units()
         resamples = resampled_sections(
             self.correct,
@@ -110,8 +107,8 @@ class Comparison:
             job_seed(interval.seed, "bootstrap", benchmark.name, self.language),
             self.strata,
         )
-        points = [[point[section] for section in self.benchmark.sections] for point in self._points]
-        self.values = np.concatenate([np.array(points)[None], resamples])  # (1 + samples, scorers, sections)
+        points = np.array([self._section_scores(column) for column in columns])
+        self.values = np.concatenate([points[None], resamples])  # (1 + samples, scorers, sections)
 
     def _strata(self) -> pd.Series:
         """Return what templates are drawn within: the subset, or its section where one of its subsets has a
@@ -135,14 +132,10 @@ class Comparison:
         pairs, weights = self.rows["subset"].value_counts(), {}
         for section, members in self.benchmark.sections.items():
             total = sum(self.weights[s] for s in members)
-            of_pair = {s: self.weights[s] / total / pairs[s] for s in members}
-            weights[section] = (
-                self.rows["subset"].map(of_pair).groupby(self.rows["template"]).sum()
-            )  # zero outside the section
-        return {
-            name: effective_units(of_template)
-            for name, of_template in [*weights.items(), ("avg", sum(weights.values()))]
-        }
+            of_pair = {s: self.weights[s] / total / pairs[s] for s in members}  # none outside the section
+            weights[section] = self.rows["subset"].map(of_pair).groupby(self.rows["template"]).sum()
+        weights["avg"] = sum(weights.values())
+        return {name: effective_units(of_template) for name, of_template in weights.items()}
 
     def contrast(
         self, weights: dict[str, float], trainings: Sequence[Sequence[str]] = ()
@@ -158,43 +151,33 @@ class Comparison:
             names for names in trainings if len(names) > 1 and any(weights.get(name) for name in names)
         ]
         sections = np.einsum("nks,k->ns", self.values, [weights.get(name, 0.0) for name in self.scorers])
-        ends = [
-            float(round(sum(kept), 9))
-            for kept in zip(*((min(w, 0), max(w, 0)) for w in weights.values()), strict=True)
-        ]
-        row, of_templates, of_trainings = {}, 0.0, 0.0
-        for section, values in zip(
-            [*self.benchmark.sections, "avg"], [*sections.T, sections.mean(axis=1)], strict=True
-        ):
+        draws = {**dict(zip(self.benchmark.sections, sections.T, strict=True)), "avg": sections.mean(axis=1)}
+        ends = [float(round(sum(side(weight, 0) for weight in weights.values()), 9)) for side in (min, max)]
+        row = {}
+        for section, values in draws.items():
             between = [
                 self._between(names, section, sum(weights.get(name, 0.0) for name in names))
                 for names in several
             ]
-            of_templates, of_trainings = np.var(values[1:]), sum(of_model.added for of_model in between)
-            widened, freedom = with_trainings(
-                values, self.freedom(self.benchmark.sections.get(section)), between
-            )
+            freedom = self.freedom(self.benchmark.sections.get(section))
+            widened, freedom = with_trainings(values, freedom, between)
             low, high = share_interval(widened, self.interval.confidence, freedom, self.units[section], *ends)
             row |= {section: values[0], f"{section}_low": low, f"{section}_high": high}
-        row |= {
-            "avg_se": np.sqrt(of_templates + of_trainings),
-            "avg_se_trainings": np.sqrt(of_trainings),
-        }  # avg came last
+        of_trainings = sum(of_model.added for of_model in between)  # avg came last
+        errors = {"avg_se": draws["avg"][1:].var() + of_trainings, "avg_se_trainings": of_trainings}
+        row |= {name: np.sqrt(variance) for name, variance in errors.items()}
         return {**{key: 100 * float(value) for key, value in row.items()}, **self.sizes()}
 
     def _between(self, names: Sequence[str], section: str, weight: float) -> Between:
         """Return the variance that trainings of one model add to their weighted mean."""
-        of_names = self.values[:, [self.scorers.index(name) for name in names]]
-        scores = (
-            of_names.mean(axis=2)
-            if section == "avg"
-            else of_names[:, :, list(self.benchmark.sections).index(section)]
-        )
-        return between_trainings(weight * scores)
+        scores = self.values[:, [self.scorers.index(name) for name in names]]
+        if section == "avg":
+            return between_trainings(weight * scores.mean(axis=2))
+        return between_trainings(weight * scores[:, :, list(self.benchmark.sections).index(section)])
 
     def averages(self, scorers: Sequence[str]) -> list[float]:
         """Return each scorer's avg in percent."""
-        return [100 * section_mean(self._points[self.scorers.index(name)]) for name in scorers]
+        return [100 * self.values[0, self.scorers.index(name)].mean() for name in scorers]
 
     def spread(self, scorers: Sequence[str]) -> float:
         """Return the standard deviation of avg over scorers (one for each seed) in percent; NaN for a single
@@ -248,9 +231,12 @@ class Comparison:
             )
         return pd.DataFrame(records)
 
-    def _sections_of(self, correct: np.ndarray) -> dict[str, float]:
-        accuracy = pd.Series(correct).groupby(self.rows["subset"].to_numpy()).mean().to_dict()
-        return section_scores(accuracy, self.weights, self.benchmark.sections)
+    def _section_scores(self, correct: np.ndarray) -> list[float]:
+        accuracy = pd.Series(correct).groupby(self.rows["subset"].to_numpy()).mean()
+        return [
+            np.average(accuracy[members], weights=[self.weights[s] for s in members])
+            for members in self.benchmark.sections.values()
+        ]
 
 
 def _language_of(scores: pd.DataFrame, benchmark: str) -> str:
@@ -301,24 +287,15 @@ def transfer_rows(
         "english": mean_of(english),
         "delta": mean_of(english) | {name: -weight for name, weight in mean_of(target).items()},
     }
-    several, trainings = len(target) > 1, [target, english]
-    tests = {
-        "p_mcnemar": np.nan if several else comparison.mcnemar_p(*english, *target),
-        "p_seeds": (
-            ttest_ind(comparison.averages(english), comparison.averages(target), equal_var=False).pvalue
-            if several
-            else np.nan
-        ),
-    }
-    spread = {"target": comparison.spread(target), "english": comparison.spread(english), "delta": np.nan}
-    return [
-        {
-            **key,
-            "rm_training": name,
-            **comparison.contrast(weights, trainings),
-            "n_seeds": len(target),
-            "avg_sd": spread[name],
-            **(tests if name == "delta" else dict.fromkeys(tests, np.nan)),
-        }
+    gaps = {"n_seeds": len(target), **dict.fromkeys(("avg_sd", "p_mcnemar", "p_seeds"), np.nan)}
+    rows = {
+        name: {**key, "rm_training": name, **comparison.contrast(weights, [target, english]), **gaps}
         for name, weights in contrasts.items()
-    ]
+    }
+    rows["target"]["avg_sd"], rows["english"]["avg_sd"] = map(comparison.spread, (target, english))
+    if len(target) == 1:
+        rows["delta"]["p_mcnemar"] = comparison.mcnemar_p(*english, *target)
+    else:
+        averages = map(comparison.averages, (english, target))
+        rows["delta"]["p_seeds"] = ttest_ind(*averages, equal_var=False).pvalue
+    return list(rows.values())
