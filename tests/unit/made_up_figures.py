@@ -15,14 +15,6 @@ TARGETS = LANGUAGES[1:]
 BASES = ["gemma-3-270m", "smollm2-135m-instruct"]
 
 
-def generator() -> np.random.Generator:
-    return np.random.default_rng(5)
-
-
-def around(value: np.ndarray, half: float, lowest: float, highest: float) -> dict[str, np.ndarray]:
-    return {"low": np.clip(value - half, lowest, highest), "high": np.clip(value + half, lowest, highest)}
-
-
 def geometry() -> pd.DataFrame:
     """Figure 1's table. A reward model of each language keeps less of its base than the one before."""
     records = []
@@ -47,7 +39,7 @@ def geometry() -> pd.DataFrame:
 
 def norms() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Figure 2's tables: one base whose languages are alike, one whose are not."""
-    random, norms, tests = generator(), [], []
+    random, norms, tests = np.random.default_rng(5), [], []
     for base, apart in (("gemma-3-270m", 0.05), ("smollm2-135m-instruct", 0.5)):
         values = random.normal(3, 0.4, 400 * len(LANGUAGES))
         sets = {
@@ -56,13 +48,9 @@ def norms() -> tuple[pd.DataFrame, pd.DataFrame]:
         }
         for place, ids in enumerate(sets.values()):
             values[ids] -= apart * place
-        table = norm_table(np.stack([0.6 * values, 0.8 * values], axis=1), sets, "en")
+        table = norm_table(values, sets, "en")
         norms.append(table.assign(base_model=base)[NORM_COLUMNS])
-        facts = {
-            "constant_norms": False,
-            "vocabulary_norm_mean": values.mean(),
-            "vocabulary_norm_sd": values.std(),
-        }
+        facts = {"constant_norms": False, "vocabulary_norm_mean": 3.0, "vocabulary_norm_sd": 0.4}
         tests.append(ks_table(table, "en").assign(base_model=base, **facts)[KS_COLUMNS])
     return pd.concat(norms), pd.concat(tests)
 
@@ -89,9 +77,6 @@ def judged() -> pd.DataFrame:
     """What Figure 3's judge gets of known pairs."""
     records = [(language, "all", 78.0 + place, 72.0, 84.0, 300, 50) for place, language in enumerate(TARGETS)]
     return pd.DataFrame(records, columns=JUDGE_COLUMNS)
-
-
-PICKS, TRAINED = {"oracle": 24.0, "random": 12.0}, {"before GRPO": 13.0}
 
 
 FIGURES = {

@@ -11,7 +11,7 @@ from polyreward.analysis.embedding_norms import (
     KS_COLUMNS,
     NORM_COLUMNS,
     base_norms,
-    constant_by_construction,
+    is_constant,
     ks_table,
     matched,
     norm_table,
@@ -30,26 +30,18 @@ def letters(texts, add_special_tokens):
     return {"input_ids": [[ord(letter) - ord("a") for letter in text] for text in texts]}
 
 
-def weights_of(norms):
-    """An embedding whose rows have these norms."""
-    norms = np.asarray(norms, dtype=float)
-    return np.stack([0.6 * norms, -0.8 * norms], axis=1)
-
-
 def synthetic(bases=("one",), languages=("ko", "zh", "es", "it"), spread=0.5):
     """Norm and KS tables of bases with 400 tokens a language, interleaved so that all ranks match."""
     generator, norms, tests = np.random.default_rng(3), [], []
     names = ("en", *languages)
     for base in bases:
-        weights = weights_of(generator.normal(3, spread, 400 * len(names)))
-        sets = {name: list(range(place, len(weights), len(names))) for place, name in enumerate(names)}
-        table = norm_table(weights, sets, "en")
+        values = generator.normal(3, spread, 400 * len(names))
+        sets = {name: list(range(place, len(values), len(names))) for place, name in enumerate(names)}
+        table = norm_table(values, sets, "en")
         norms.append(table.assign(base_model=base)[NORM_COLUMNS])
         facts = {
-            "constant_norms": constant_by_construction(weights),
-            "vocabulary_norm_mean": 3.0,
-            "vocabulary_norm_sd": spread,
-        }
+            "constant_norms": is_constant(values), "vocabulary_norm_mean": 3.0, "vocabulary_norm_sd": spread,
+        }  # fmt: skip
         tests.append(ks_table(table, "en").assign(base_model=base, **facts)[KS_COLUMNS])
     return pd.concat(norms), pd.concat(tests)
 
@@ -137,7 +129,7 @@ def test_matches_are_different_tokens():
 
 
 def test_the_source_stands_once_among_all_and_beside_each_language_where_matched():
-    table = norm_table(weights_of([1, 2, 3, 4, 5, 6, 7]), SETS, "en")
+    table = norm_table(np.arange(1.0, 8), SETS, "en")
     counts = table.groupby(["panel", "eval_language", "side"]).size().to_dict()
     assert counts == {
         ("all", "en", "source"): 4, ("all", "es", "language"): 2, ("all", "ko", "language"): 1,
@@ -149,30 +141,25 @@ def test_the_source_stands_once_among_all_and_beside_each_language_where_matched
 
 
 def test_known_samples_have_the_known_statistic():
-    tests = ks_table(norm_table(weights_of([1, 2, 3, 4, 2.5, 6, 7]), SETS, "en"), "en").set_index(
-        ["panel", "eval_language"]
-    )
-    assert tests.loc[("all", "es"), "ks"] == pytest.approx(
-        0.5
-    )  # 2.5 and 6 next to 1 to 4: half are above all
-    assert tests.loc[("all", "es"), "median_norm_language"] == pytest.approx(4.25)
-    assert tests.loc[("all", "es"), ["n_language", "n_source"]].tolist() == [2, 4]
-    assert tests.loc[("all", "ko"), "ks"] == pytest.approx(1)
-    assert tests.loc[("all", "ko"), "p_value"] == pytest.approx(
-        0.4
-    )  # 2 of the 5 orders put the one at an end
-    assert tests.loc[("matched", "ko"), "n_language"] == 0
-    assert np.isnan(tests.loc[("matched", "ko"), "ks"])
+    table = norm_table(np.array([1, 2, 3, 4, 2.5, 6, 7]), SETS, "en")
+    tests = ks_table(table, "en").set_index(["panel", "eval_language"])
+    all_es, all_ko, matched_ko = (tests.loc[key] for key in (("all", "es"), ("all", "ko"), ("matched", "ko")))
+    assert all_es["ks"] == pytest.approx(0.5)  # 2.5 and 6 next to 1 to 4: half are above all
+    assert all_es["median_norm_language"] == pytest.approx(4.25)
+    assert all_es[["n_language", "n_source"]].tolist() == [2, 4]
+    assert all_ko["ks"] == pytest.approx(1)
+    assert all_ko["p_value"] == pytest.approx(0.4)  # 2 of the 5 orders put the one at an end
+    assert matched_ko["n_language"] == 0 and np.isnan(matched_ko["ks"])
 
 
 def test_an_embedding_that_is_not_finite_is_an_error():
     with pytest.raises(PolyrewardError, match="1 rows are not finite, as row 2"):
-        norm_table(weights_of([1, 2, np.nan, 4, 5, 6, 7]), SETS, "en")
+        norm_table(np.array([1, 2, np.nan, 4, 5, 6, 7]), SETS, "en")
 
 
 @pytest.mark.parametrize(("spread", "constant"), [(0.0, True), (0.009, True), (0.011, False)])
 def test_norms_within_one_percent_are_constant(spread, constant):
-    assert constant_by_construction(weights_of([2 - 2 * spread, 2 + 2 * spread])) is constant
+    assert is_constant(np.array([2 - 2 * spread, 2 + 2 * spread])) is constant
 
 
 def test_a_base_model_gives_both_tables(base, tmp_path):
@@ -209,16 +196,9 @@ def test_limits_leave_out_what_lies_far_from_all_others():
 
 
 def test_few_tokens_are_drawn_one_by_one_and_none_matched_is_said():
-    table = norm_table(weights_of([1, 2, 3, 4, 2.5, 6, 7]), SETS, "en")
-    facts = {
-        "base_model": "one",
-        "constant_norms": False,
-        "vocabulary_norm_mean": 3.0,
-        "vocabulary_norm_sd": 2.0,
-    }
-    figure = draw_figure2(
-        table.assign(base_model="one"), ks_table(table, "en").assign(**facts), "en", [["ko"]]
-    )
+    table = norm_table(np.array([1, 2, 3, 4, 2.5, 6, 7]), SETS, "en").assign(base_model="one")
+    facts = {"constant_norms": False, "vocabulary_norm_mean": 3.0, "vocabulary_norm_sd": 2.0}
+    figure = draw_figure2(table, ks_table(table, "en").assign(base_model="one", **facts), "en", [["ko"]])
     assert [len(axis.lines) for axis in axes_of(figure)] == [5, 0]  # four English tokens and a Korean one
     assert texts_of(figure)[1] == ["Korean: none matched"]
 

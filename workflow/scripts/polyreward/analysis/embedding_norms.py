@@ -18,24 +18,11 @@ from polyreward.core.seals import intact
 
 NORM_COLUMNS = ["base_model", "panel", "eval_language", "side", "token_id", "norm"]
 KS_COLUMNS = [
-    "base_model",
-    "panel",
-    "eval_language",
-    "n_language",
-    "n_source",
-    "median_norm_language",
-    "median_norm_source",
-    "median_id_language",
-    "median_id_source",
-    "ks",
-    "p_value",
-    "constant_norms",
-    "vocabulary_norm_mean",
-    "vocabulary_norm_sd",
+    *("base_model", "panel", "eval_language", "n_language", "n_source"),
+    *("median_norm_language", "median_norm_source", "median_id_language", "median_id_source"),
+    *("ks", "p_value", "constant_norms", "vocabulary_norm_mean", "vocabulary_norm_sd"),
 ]
-MAX_RANK_RATIO = (
-    1.25  # a pair of tokens at matched frequency: the one's rank is at most this many times the other's
-)
+MAX_RANK_RATIO = 1.25  # of a pair of tokens at matched frequency
 TEXTS_AT_A_TIME = 1000  # that are tokenised, so that few of their tokens are in memory
 CONSTANT_BELOW = 0.01  # relative standard deviation of a vocabulary's norms
 
@@ -105,12 +92,11 @@ def _nearest(token: int, free: Sequence[int]) -> tuple[float, int]:
     return min(((max(token, other) + 1) / (min(token, other) + 1), other) for other in near)
 
 
-def norm_table(weights: np.ndarray, sets: Mapping[str, Sequence[int]], source: str) -> pd.DataFrame:
+def norm_table(norms: np.ndarray, sets: Mapping[str, Sequence[int]], source: str) -> pd.DataFrame:
     """Return the L2 norm of every token to plot, a row for each: panel, eval_language, side, token_id, norm.
 
-    weights: the input embedding (vocabulary, d_model). panel "all": the whole sets; "matched": both sides of
-    each language's pairs."""
-    norms = _norms(weights)
+    norms: of the whole vocabulary. panel "all": the whole sets; "matched": both sides of each language's
+    pairs."""
     parts = []
     for language, tokens in sets.items():
         parts.append(("all", language, "source" if language == source else "language", tokens))
@@ -130,30 +116,18 @@ def norm_table(weights: np.ndarray, sets: Mapping[str, Sequence[int]], source: s
     return table
 
 
-def _norms(weights: np.ndarray) -> np.ndarray:
-    return np.linalg.norm(np.asarray(weights, dtype=np.float64), axis=1)
-
-
 def ks_table(table: pd.DataFrame, source: str) -> pd.DataFrame:
     """Return how far each language's norms lie from the source language's, a row for each panel and language.
 
     ks: the two-sample Kolmogorov-Smirnov statistic; nan where nothing was matched. p_value takes tokens for
     independent draws, which they are not. median_id_*: the sides' median ranks, equal where matching worked.
     """
+    sets = dict(iter(table.groupby(["panel", "eval_language", "side"])))
     records = []
     for panel in ("all", "matched"):
         for language in table.loc[table["eval_language"] != source, "eval_language"].unique():
-            own = table[
-                (table["panel"] == panel)
-                & (table["eval_language"] == language)
-                & (table["side"] == "language")
-            ]
-            other_key = source if panel == "all" else language
-            other = table[
-                (table["panel"] == panel)
-                & (table["eval_language"] == other_key)
-                & (table["side"] == "source")
-            ]
+            own = sets.get((panel, language, "language"), table[:0])
+            other = sets.get((panel, source if panel == "all" else language, "source"), table[:0])
             test = ks_2samp(own["norm"], other["norm"]) if len(own) and len(other) else None
             records.append(
                 {
@@ -172,13 +146,9 @@ def ks_table(table: pd.DataFrame, source: str) -> pd.DataFrame:
     return pd.DataFrame(records)
 
 
-def constant_by_construction(weights: np.ndarray) -> bool:
-    """Return whether all rows of an embedding (vocabulary, d_model) have one norm, be they tokens that a text
-    uses or not.
-
-    So it is where their relative standard deviation is below CONSTANT_BELOW; likeness across languages then
-    says nothing."""
-    norms = _norms(weights)
+def is_constant(norms: np.ndarray) -> bool:
+    """Return whether the norms of a whole vocabulary are alike; likeness across languages then says
+    nothing."""
     return bool(norms.std() < CONSTANT_BELOW * norms.mean())
 
 
@@ -190,23 +160,14 @@ def base_norms(
 
     base_folder: a causal language model as Hugging Face's save_pretrained writes it.
     texts, share: as in token_sets."""
-    from transformers import AutoTokenizer  # imported here, since the figure needs this module's columns only
+    import torch  # imported here, since the figure needs this module's columns only
+    from transformers import AutoModelForCausalLM, AutoTokenizer
 
     name = Path(base_folder).name
-    weights = _input_embedding(base_folder)
-    norms = norm_table(weights, token_sets(AutoTokenizer.from_pretrained(base_folder), texts, share), source)
-    every = _norms(weights)
-    tests = ks_table(norms, source).assign(
-        constant_norms=constant_by_construction(weights),
-        vocabulary_norm_mean=every.mean(),
-        vocabulary_norm_sd=every.std(),
-    )
-    return norms.assign(base_model=name)[NORM_COLUMNS], tests.assign(base_model=name)[KS_COLUMNS]
-
-
-def _input_embedding(base_folder: str | Path) -> np.ndarray:
-    import torch
-    from transformers import AutoModelForCausalLM
-
     model = AutoModelForCausalLM.from_pretrained(intact(base_folder), dtype=torch.float32)
-    return model.get_input_embeddings().weight.detach().numpy().copy()
+    norms = np.linalg.norm(model.get_input_embeddings().weight.detach().numpy().astype(np.float64), axis=1)
+    table = norm_table(norms, token_sets(AutoTokenizer.from_pretrained(base_folder), texts, share), source)
+    tests = ks_table(table, source).assign(
+        constant_norms=is_constant(norms), vocabulary_norm_mean=norms.mean(), vocabulary_norm_sd=norms.std()
+    )
+    return table.assign(base_model=name)[NORM_COLUMNS], tests.assign(base_model=name)[KS_COLUMNS]
