@@ -10,9 +10,13 @@ from polyreward.analysis.accuracies import Accuracies
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.analysis.embedding_norms import NORM_COLUMNS
+from polyreward.analysis.verdicts import UNDECIDED, Rule, extreme, verdict
+from polyreward.claims.carb_quantities import QUANTITIES as CARB_QUANTITIES
 from polyreward.claims.transfer_evidence import Evidence, Setting, Shares, WinRates
+from polyreward.claims.transfer_quantities import QUANTITIES
 from polyreward.core.naming import ModelName
 
+ABOVE = Rule("above", 0, 0)
 INTERVAL = Interval(samples=400, confidence=0.95, seed=1)
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
 BENCHMARK = Benchmark("made-up", {section: [section] for section in SECTIONS}, {})
@@ -138,3 +142,15 @@ def evidence(**parts):
 
 def wins(*args, **options):
     return WinRates(judgements(*args, **options), INTERVAL)
+
+
+def quantity(name, made_up, **options):
+    """Return the estimate of a quantity of either paper's claims."""
+    return {**QUANTITIES, **CARB_QUANTITIES}[name](made_up, **options)
+
+
+def found(name, made_up, rule=ABOVE, **options):
+    """Return the verdict on a quantity, not decided where it says nothing, and its value."""
+    estimate = quantity(name, made_up, **options)
+    value, _, _ = extreme(estimate.contrasts, rule.side, INTERVAL.confidence)
+    return verdict(estimate.contrasts, rule, INTERVAL.confidence) if estimate.decides else UNDECIDED, value

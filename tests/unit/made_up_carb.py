@@ -7,17 +7,14 @@ import pandas as pd
 from made_up import INTERVAL
 
 from polyreward.analysis.bootstrap import bootstrap_weights
-from polyreward.analysis.verdicts import Rule, extreme, verdict
 from polyreward.carb.downstream.correlation import ERRORS
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.carb.scores import SCORE_COLUMNS
 from polyreward.claims.carb_evidence import CarbEvidence, Judges, Sensitivity, TopicScores
-from polyreward.claims.carb_quantities import QUANTITIES
 from polyreward.core.naming import BEST_OF_N
 from polyreward.think_as_locals.comparison import MEASURES, JudgeDraws
 
 CULTURES, DOMAINS = ["de", "ja"], ["commonsense", "values", "safety", "linguistics"]
-ABOVE = Rule("above", 0, 0)
 TOPICS = 20  # of each domain, asked of every culture
 KINDS = {
     f"{name}-{n}": kind
@@ -125,12 +122,3 @@ def carb_evidence(**parts):
         "judges": judges(dict.fromkeys(("base", "base-with-criteria", "warmup", "full", "no-corr", "no-appr"), 0.5)),
     }  # fmt: skip
     return CarbEvidence(**{**given, **parts})
-
-
-def found(name, made_up, rule=ABOVE, **options):
-    """Return the verdict and the estimate of a quantity."""
-    contrasts = QUANTITIES[name](made_up, **options).contrasts
-    return (
-        verdict(contrasts, rule, INTERVAL.confidence),
-        extreme(contrasts, rule.side, INTERVAL.confidence)[0],
-    )

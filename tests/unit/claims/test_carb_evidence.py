@@ -5,7 +5,7 @@ import types
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import BENCHMARK, INTERVAL, ROWS, SECTIONS
+from made_up import BENCHMARK, INTERVAL, ROWS, SECTIONS, found
 from made_up import scores as pair_scores
 from made_up_carb import (
     CULTURES,
@@ -14,7 +14,6 @@ from made_up_carb import (
     TOPICS,
     carb_scores,
     even_scores,
-    found,
     rewrite_scores,
 )  # fmt: skip
 
@@ -30,18 +29,14 @@ def random_board(generator, generative, topics=80):
     """Return what TopicScores reads of a leaderboard: equal reward models, one of them a classifier, right on
     half the topics."""
     ids = [f"{topic}_{culture}" for topic in range(topics) for culture in CULTURES]
-    items = pd.DataFrame(
-        {
-            "template": [str(n // len(CULTURES)) for n in range(len(ids))],
-            "language": CULTURES * topics,
-            "domain": [DOMAINS[n // len(CULTURES) % 4] for n in range(len(ids))],
-        },
-        ids,
-    )
-    right = np.repeat(generator.integers(0, 2, (topics, 1 + generative)).astype(float), len(CULTURES), axis=0)
-    kinds = {str(n): "generative" if n else "classifier" for n in range(1 + generative)}
+    template = [id_.split("_")[0] for id_ in ids]
+    domain = [DOMAINS[int(topic) % 4] for topic in template]
+    items = pd.DataFrame({"template": template, "language": CULTURES * topics, "domain": domain}, ids)
+    kinds = {"0": "classifier", **{str(n): "generative" for n in range(1, 1 + generative)}}
+    right = np.repeat(generator.integers(0, 2, (topics, len(kinds))).astype(float), len(CULTURES), axis=0)
     return types.SimpleNamespace(
-        kinds=kinds, domains=DOMAINS, items=items, topics=items["template"], right=pd.DataFrame(right, ids, list(kinds)), reward_models=lambda: list(kinds),
+        kinds=kinds, domains=DOMAINS, items=items, topics=items["template"],
+        right=pd.DataFrame(right, ids, list(kinds)), reward_models=lambda: list(kinds),
         freedom=lambda section: topics - len(DOMAINS), point=lambda names, section: 0.0,
     )  # fmt: skip
 
@@ -93,63 +88,49 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
     files = types.SimpleNamespace(
         scores=[], rewrites=[], rewardbench=[], judged=[], points=tmp_path / "points.csv"
     )
+
+    def write(place, table, benchmark, scorer):
+        for language, own in table.groupby("language"):
+            path = tmp_path / f"{benchmark}_{scorer}_{language}_{len(place)}.parquet"
+            write_scores(own, path, benchmark=benchmark, scorer=scorer)
+            place.append(path)
+
     for name, share in (("classifier-1", 0.25), ("judge-1", 0.75), ("length", 0.5)):
-        table = carb_scores(dict.fromkeys(DOMAINS, share))
-        for culture in CULTURES:
-            files.scores.append(tmp_path / f"{name}_{culture}.parquet")
-            write_scores(table[table["language"] == culture], files.scores[-1], benchmark="carb", scorer=name)
+        write(files.scores, carb_scores(dict.fromkeys(DOMAINS, share)), "carb", name)
     for name, moves in (("judge-1", (1.0, 0.5, 0.4)), ("length", (0.25, 0.75))):
+        write(files.rewrites, rewrite_scores(*moves), "carb_perturbation", name)
+    for benchmark, place in (("carb", files.scores), ("carb_perturbation", files.rewrites)):
         for culture in CULTURES:
-            files.rewrites.append(tmp_path / f"rewrites_{name}_{culture}.parquet")
-            rewritten = rewrite_scores(*moves).query("language == @culture")
-            write_scores(rewritten, files.rewrites[-1], benchmark="carb_perturbation", scorer=name)
-    for benchmark, place in (
-        ("carb", files.scores),
-        ("carb_perturbation", files.rewrites),
-    ):  # and one unavailable
-        for culture in CULTURES:
-            place.append(tmp_path / f"{len(place)}_gone_{culture}.parquet")
+            place.append(tmp_path / f"{benchmark}_gone_{culture}.parquet")
             write_unavailable("gone", place[-1], benchmark=benchmark, scorer="gone", language=culture)
     row = {
-        "match": 1.0,
-        "chrf": 2.0,
-        "n_questions": 1,
-        "n_candidates": 4,
-        "carb": 50.0,
-        "rewardbench": 60.0,
-        "base": "b",
-    }
-    row |= {"downstream": "questions", "selection": "best-of-n", **dict.fromkeys(ERRORS, 1.0)}
+        "match": 1.0, "chrf": 2.0, "n_questions": 1, "n_candidates": 4, "carb": 50.0, "rewardbench": 60.0, "base": "b",
+        "downstream": "questions", "selection": "best-of-n", **dict.fromkeys(ERRORS, 1.0),
+    }  # fmt: skip
     whose = [("all", "rm", "classifier"), ("one", "rm", "classifier"), ("all", "oracle", "bound")]
     rows = [{**row, "policy": policy, "scorer": scorer, "kind": kind} for policy, scorer, kind in whose]
     write_table(pd.DataFrame(rows), files.points, POINT_COLUMNS)
     for judge, share in (("base", 0.5), ("full", 1.0)):
-        files.rewardbench.append(tmp_path / f"{judge}_rewardbench.parquet")
         pairs = pair_scores(dict.fromkeys(SECTIONS, share)).assign(language="es")
-        pairs[["template", "subset"]] = [[one["template"], one["subset"]] for one in ROWS]
-        write_scores(pairs, files.rewardbench[-1], benchmark=BENCHMARK.name, scorer=judge)
-        files.judged.append(tmp_path / f"{judge}_carb.parquet")
-        items = (
-            carb_scores(dict.fromkeys(DOMAINS, share))
-            .query("language == 'ja'")
-            .drop(columns=["truncated", "within_noise"])
-        )
-        write_scores(items, files.judged[-1], benchmark="carb", scorer=judge)
-    board = {
-        "kinds": {"classifier-1": "classifier", "judge-1": "generative", "length": "baseline", "gone": "generative"},
-        "cultures": CULTURES, "domains": DOMAINS,
-        "interval": {"samples": 50, "confidence": 0.9, "seed": 1},
-    }  # fmt: skip
-    evidence = read_carb_evidence(
-        files, board, ["judge-1", "length", "gone"], ["base", "full"], ["ja"], BENCHMARK
-    )
+        write(files.rewardbench, pairs, BENCHMARK.name, judge)
+        items = carb_scores(dict.fromkeys(DOMAINS, share)).query("language == 'ja'")
+        write(files.judged, items.drop(columns=["truncated", "within_noise"]), "carb", judge)
+    kinds = {
+        "classifier-1": "classifier",
+        "judge-1": "generative",
+        "length": "baseline",
+        "gone": "generative",
+    }
+    interval = {"samples": 50, "confidence": 0.9, "seed": 1}
+    board = {"kinds": kinds, "cultures": CULTURES, "domains": DOMAINS, "interval": interval}
+    rewritten, judges = ["judge-1", "length", "gone"], ["base", "full"]
+    evidence = read_carb_evidence(files, board, rewritten, judges, ["ja"], BENCHMARK)
     assert found("lead_of_generative", evidence, of="mean") == (HOLDS, pytest.approx(50))
     assert set(evidence.points["scorer"]) == {"rm"} and evidence.bases == {"rm": "b"}
     of_length = evidence.of_length()
-    assert found("sensitivity", of_length, over="mean") == (
-        UNDECIDED,
-        pytest.approx((0.25 - 0.75) / (0.25 + 0.75)),
-    )  # all topics alike
+    # All topics alike
+    expected = UNDECIDED, pytest.approx((0.25 - 0.75) / (0.25 + 0.75))
+    assert found("sensitivity", of_length, over="mean") == expected
     assert of_length.scores.draws(None, "carb")[0] == pytest.approx([50])
     assert found("sensitivity", evidence, over="mean") == (HOLDS, pytest.approx((1 - 0.5) / (1 + 0.5)))
     assert found("lead_of_locals", evidence, over=["base"], measure="mean") == (HOLDS, pytest.approx(50))

@@ -3,15 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import INTERVAL
+from made_up import ABOVE, INTERVAL, found, quantity
 from made_up_carb import (
-    ABOVE,
     DOMAINS,
     KINDS,
     TOPICS,
     carb_evidence,
     carb_scores,
-    found,
     judges,
     points,
     sensitivity,
@@ -23,7 +21,6 @@ from support import script
 from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, UNDECIDED, Rule, extreme, verdict
 from polyreward.carb.perturbation.sensitivity import indices_by_wording, sensitivity_index
 from polyreward.claims.carb_evidence import Sensitivity
-from polyreward.claims.carb_quantities import QUANTITIES
 from polyreward.claims.estimate import UntestableError
 
 steiger = script("analyse/carb_regressions").steiger
@@ -31,17 +28,13 @@ steiger = script("analyse/carb_regressions").steiger
 BELOW, SMALL = Rule("below", 0, 0), Rule("below", 0.5, 0)
 
 
-def of_kinds(generative, classifier):
-    return carb_evidence(scores=topic_scores({**dict.fromkeys(["judge-1", "judge-2"], generative),
-                                              **dict.fromkeys(["classifier-1", "classifier-2"], classifier)}))  # fmt: skip
-
-
 @pytest.mark.parametrize("of", ["mean", "best"])
 @pytest.mark.parametrize(
     ("generative", "classifier", "expected"), [(0.9, 0.4, HOLDS), (0.4, 0.9, FAILS), (0.5, -0.5, UNDECIDED)]
 )
 def test_lead_of_generative(generative, classifier, expected, of):
-    assert found("lead_of_generative", of_kinds(generative, classifier), of=of)[0] == expected
+    rights = {name: generative if kind == "generative" else classifier for name, kind in KINDS.items()}
+    assert found("lead_of_generative", carb_evidence(scores=topic_scores(rights)), of=of)[0] == expected
 
 
 def test_one_good_judge_is_the_best_and_not_the_mean():
@@ -50,15 +43,8 @@ def test_one_good_judge_is_the_best_and_not_the_mean():
     )
     assert found("lead_of_generative", made_up, of="best") == (HOLDS, pytest.approx(20))
     assert found("lead_of_generative", made_up, of="mean") == (FAILS, pytest.approx(-15))
-    note = QUANTITIES["lead_of_generative"](made_up, of="mean").note
+    note = quantity("lead_of_generative", made_up, of="mean").note
     assert note == "Generative: judge-1, judge-2; classifiers: 2."
-
-
-@pytest.mark.parametrize("kind", ["generative", "classifier"])
-def test_a_claim_about_two_kinds_needs_both(kind):
-    kinds = {name: of for name, of in KINDS.items() if of != kind}
-    with pytest.raises(UntestableError, match="of both kinds are needed"):
-        QUANTITIES["lead_of_generative"](carb_evidence(scores=topic_scores({}, kinds)), of="mean")
 
 
 def test_implicit_reward_models_are_of_neither_kind():
@@ -78,11 +64,8 @@ def of_domains(**rights):
         ({"safety": 1.0}, HOLDS, FAILS),
         ({"safety": 0.0}, FAILS, HOLDS),
         ({}, UNDECIDED, UNDECIDED),
-        (
-            {"safety": 1.0, "values": 1.0},
-            UNDECIDED,
-            NOT_ALL,
-        ),  # two are easiest, without any spread between them
+        # Two are easiest, without any spread between them
+        ({"safety": 1.0, "values": 1.0}, UNDECIDED, NOT_ALL),
     ],
 )
 def test_lead_of_domain(rights, easiest, hardest):
@@ -94,13 +77,6 @@ def test_lead_of_domain_is_the_least_and_the_greatest():
     made_up = of_domains(safety=0.8, values=0.1)
     assert found("lead_of_domain", made_up, ABOVE, domain="safety")[1] == pytest.approx(30)
     assert found("lead_of_domain", made_up, BELOW, domain="values")[1] == pytest.approx(-40)
-
-
-def test_a_domain_that_is_not_asked_about_says_so():
-    with pytest.raises(
-        UntestableError, match="it is about humour; the domains are commonsense, values, safety, linguistics"
-    ):
-        QUANTITIES["lead_of_domain"](carb_evidence(), domain="humour")
 
 
 NOISE = np.random.default_rng(3).normal(size=100)
@@ -118,10 +94,8 @@ def test_correlation_with_alignment(rating, n, expected, benchmark):
     made_up = carb_evidence(
         points=points(*(np.array(values)[every] for values in given.values()), rating[every])
     )
-    assert (
-        found("correlation_with_alignment", made_up, benchmark=benchmark, rating="chrf", either_sign=False)[0]
-        == expected
-    )
+    options = {"rating": "chrf", "either_sign": False}
+    assert found("correlation_with_alignment", made_up, benchmark=benchmark, **options)[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -130,23 +104,14 @@ def test_correlation_with_alignment(rating, n, expected, benchmark):
 )
 def test_no_correlation_is_a_small_one_of_either_sign(rating, n, expected):
     made_up = carb_evidence(points=points(LINE[:n], LINE[:n], rating[:n]))
-    assert (
-        found(
-            "correlation_with_alignment",
-            made_up,
-            SMALL,
-            benchmark="rewardbench",
-            rating="chrf",
-            either_sign=True,
-        )[0]
-        == expected
-    )
+    options = {"benchmark": "rewardbench", "rating": "chrf", "either_sign": True}
+    assert found("correlation_with_alignment", made_up, SMALL, **options)[0] == expected
 
 
 def test_a_correlation_has_scipy_s_interval():
     made_up = carb_evidence(points=points(LINE, LINE, LINE + 3 * NOISE))
-    estimate = QUANTITIES["correlation_with_alignment"](
-        made_up, benchmark="carb", rating="chrf", either_sign=False
+    estimate = quantity(
+        "correlation_with_alignment", made_up, benchmark="carb", rating="chrf", either_sign=False
     )
     known = stats.pearsonr(LINE, LINE + 3 * NOISE)
     interval = known.confidence_interval(0.95)
@@ -160,28 +125,28 @@ def test_a_correlation_has_scipy_s_interval():
 def test_the_interval_of_a_correlation_counts_bases():
     options = {"benchmark": "carb", "rating": "chrf", "either_sign": False}
     every, few, two = (
-        QUANTITIES["correlation_with_alignment"](
-            carb_evidence(points=points(LINE, LINE, LINE + 3 * NOISE, bases)), **options
+        quantity(
+            "correlation_with_alignment",
+            carb_evidence(points=points(LINE, LINE, LINE + 3 * NOISE, bases)),
+            **options,
         )
         for bases in (None, 10, 2)
     )
     assert (every.n, few.n, two.n) == (100, 10, 2)
     value, low, high = extreme(few.contrasts, "above", 0.95)
     assert value == extreme(every.contrasts, "above", 0.95)[0]
-    assert (high, low) == pytest.approx(
-        tuple(np.tanh(np.arctanh(value) + side * 1.959964 / np.sqrt(7)) for side in (1, -1))
-    )
+    ends = [np.tanh(np.arctanh(value) + side * 1.959964 / np.sqrt(7)) for side in (1, -1)]
+    assert [high, low] == pytest.approx(ends)
     assert np.isnan(extreme(two.contrasts, "above", 0.95)[1:]).all()
 
 
 def test_permuted_correlations_are_about_zero_and_wider_over_bases_than_over_models():
     x, base = np.repeat(np.arange(10.0), 5), np.repeat(np.arange(10), 5)
-    table = points(x, x, x + 0.01 * NOISE[:50]).assign(
-        base=base.astype(str)
-    )  # five reward models of each base, all but alike
+    # Five reward models of each base, all but alike
+    table = points(x, x, x + 0.01 * NOISE[:50]).assign(base=base.astype(str))
     options = {"benchmark": "carb", "rating": "chrf", "either_sign": True}
     by_base, separate = (
-        QUANTITIES["correlation_with_alignment"](carb_evidence(points=of), **options).permuted
+        quantity("correlation_with_alignment", carb_evidence(points=of), **options).permuted
         for of in (table, table.assign(base=table["scorer"]))
     )
     widths = [np.diff(null.ends(0.95), axis=0)[0] for null in (by_base, separate)]
@@ -194,10 +159,8 @@ def test_permuted_correlations_are_about_zero_and_wider_over_bases_than_over_mod
 def test_the_claim_names_the_rating(rating, expected, sign):
     evidence = carb_evidence(points=points(LINE, LINE, LINE + NOISE).assign(match=-LINE - NOISE))
     options, r = {"benchmark": "carb", "either_sign": False}, np.corrcoef(LINE, LINE + NOISE)[0, 1]
-    assert found("correlation_with_alignment", evidence, rating=rating, **options) == (
-        expected,
-        pytest.approx(sign * r),
-    )
+    expected = expected, pytest.approx(sign * r)
+    assert found("correlation_with_alignment", evidence, rating=rating, **options) == expected
 
 
 def test_a_set_of_references_alone_is_rated_by_chrf():
@@ -219,7 +182,7 @@ def test_a_set_of_references_alone_is_rated_by_chrf():
 )
 def test_lead_in_correlation_is_steiger_s_test(carb, rewardbench, expected):
     table = points(carb, rewardbench, LINE + 3 * NOISE)
-    estimate = QUANTITIES["lead_in_correlation"](carb_evidence(points=table), rating="chrf")
+    estimate = quantity("lead_in_correlation", carb_evidence(points=table), rating="chrf")
     r = table.corr(numeric_only=True)
     known = steiger(r.loc["chrf", "carb"], r.loc["chrf", "rewardbench"], r.loc["carb", "rewardbench"], 100)
     value, low, high = extreme(estimate.contrasts, "above", 0.95)
@@ -227,18 +190,6 @@ def test_lead_in_correlation_is_steiger_s_test(carb, rewardbench, expected):
     assert value / ((high - low) / 2) * stats.norm.ppf(0.975) == pytest.approx(known["z"])
     assert verdict(estimate.contrasts, ABOVE, 0.95) == expected
     assert (known["z_p"] < 0.05) == (expected != UNDECIDED)
-
-
-def test_reward_models_that_are_few_or_all_alike_have_no_correlation():
-    few = carb_evidence(points=points(LINE[:4], LINE[:4], LINE[:4]))
-    with pytest.raises(UntestableError, match="at least 5 reward models; this run has 4"):
-        QUANTITIES["lead_in_correlation"](few, rating="chrf")
-    perfect = carb_evidence(points=points(LINE, NOISE, LINE))
-    with pytest.raises(UntestableError, match="a perfect correlation has no Fisher's z"):
-        QUANTITIES["lead_in_correlation"](perfect, rating="chrf")
-    alike = carb_evidence(points=points(LINE, LINE, np.zeros(100)))
-    with pytest.raises(UntestableError, match="all reward models have the same chrf"):
-        QUANTITIES["correlation_with_alignment"](alike, benchmark="carb", rating="chrf", either_sign=False)
 
 
 @pytest.mark.parametrize(
@@ -276,19 +227,9 @@ def test_sensitivity_is_the_mean_over_reward_models_that_move():
         sensitivity=sensitivity({"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (1.0, 0.0), "still": (0.0, 0.0)})
     )
     assert found("sensitivity", made_up, over="mean")[1] == pytest.approx(1 / 3)
-    estimate = QUANTITIES["sensitivity"](made_up, over="mean")
+    estimate = quantity("sensitivity", made_up, over="mean")
     assert estimate.note == "Reward models: 3. Left out, as no rewrite changes their scores: still."
     assert (estimate.n, estimate.n_of) == (TOPICS * len(DOMAINS), "topics")
-    with pytest.raises(UntestableError, match="no rewrite changes the score of any"):
-        QUANTITIES["sensitivity"](carb_evidence(sensitivity=sensitivity({"still": (0.0, 0.0)})), over="mean")
-
-
-def test_without_rewrites_of_the_user_s_own_items_nothing_is_said_of_sensitivity():
-    benchmark = carb_scores(dict.fromkeys(DOMAINS, 0.5))
-    without = carb_evidence(sensitivity=Sensitivity({"a": benchmark[:0]}, {"a": benchmark}, INTERVAL))
-    for quantity, options in (("sensitivity", {"over": "each"}), ("correlation_with_sensitivity", {})):
-        with pytest.raises(UntestableError, match="items of carb.item_files are not rewritten"):
-            QUANTITIES[quantity](without, **options)
 
 
 @pytest.mark.parametrize(
@@ -308,19 +249,6 @@ def test_correlation_with_sensitivity(facts, expected):
     assert value == pytest.approx(np.corrcoef(carb, indices)[0, 1])
 
 
-def test_few_or_even_indices_have_no_correlation():
-    # One without a point, which could not be run on the other benchmark, does not count
-    few = sensitivity(dict.fromkeys([*(f"rm-{number}" for number in range(4)), "no-point"], (1.0, 0.5)))
-    with pytest.raises(UntestableError, match="5 reward models whose scores rewrites change; this run has 4"):
-        QUANTITIES["correlation_with_sensitivity"](carb_evidence(sensitivity=few))
-    kinds = {f"rm-{number}": "classifier" for number in range(5)}
-    even = carb_evidence(
-        scores=topic_scores({}, kinds), sensitivity=sensitivity(dict.fromkeys(kinds, (1.0, 1.0)))
-    )
-    with pytest.raises(UntestableError, match="the same score or the same index"):
-        QUANTITIES["correlation_with_sensitivity"](even)
-
-
 @pytest.mark.parametrize("measure", ["carb", "rewardbench", "mean"])
 @pytest.mark.parametrize(
     ("full", "base", "expected"), [(0.9, 0.5, HOLDS), (0.5, 0.9, FAILS), (0.5, -0.5, UNDECIDED)]
@@ -333,28 +261,64 @@ def test_lead_of_locals(full, base, expected, measure):
 def test_one_ablation_that_is_better_is_against_both():
     made_up = carb_evidence(judges=judges({"full": 0.6, "no-corr": 0.1, "no-appr": 0.9}))
     assert found("lead_of_locals", made_up, over=["no-corr"], measure="mean") == (HOLDS, pytest.approx(50))
-    assert found("lead_of_locals", made_up, over=["no-corr", "no-appr"], measure="mean") == (
-        NOT_ALL,
-        pytest.approx(-30),
-    )
-
-
-def test_a_judge_that_was_not_trained_says_so():
-    with pytest.raises(
-        UntestableError, match="the claim is about the judges warmup; this run trained full, base"
-    ):
-        QUANTITIES["lead_of_locals"](
-            carb_evidence(judges=judges({"full": 0.9, "base": 0.5})), over=["warmup"], measure="carb"
-        )
+    both = found("lead_of_locals", made_up, over=["no-corr", "no-appr"], measure="mean")
+    assert both == (NOT_ALL, pytest.approx(-30))
 
 
 def test_judges_are_counted_by_what_they_were_asked():
-    estimates = {
-        name: QUANTITIES["lead_of_locals"](carb_evidence(), over=["base"], measure=name)
-        for name in ("carb", "mean")
-    }
-    assert (estimates["carb"].n, estimates["carb"].n_of) == (60, "topics")
-    assert (estimates["mean"].n_of, estimates["mean"].test) == (
-        "topics; 60 templates",
-        "paired bootstrap over topics",
+    carb, mean = (
+        quantity("lead_of_locals", carb_evidence(), over=["base"], measure=name) for name in ("carb", "mean")
     )
+    assert (carb.n, carb.n_of) == (60, "topics")
+    assert (mean.n_of, mean.test) == ("topics; 60 templates", "paired bootstrap over topics")
+
+
+def of_scores(kinds):
+    return carb_evidence(scores=topic_scores({}, kinds))
+
+
+def of_points(*columns):
+    return carb_evidence(points=points(*columns))
+
+
+def of_moves(*names, moves=(1.0, 0.5)):
+    kinds = dict.fromkeys(names, "classifier")
+    return carb_evidence(scores=topic_scores({}, kinds), sensitivity=sensitivity(dict.fromkeys(names, moves)))
+
+
+def without_rewrites():
+    benchmark = carb_scores(dict.fromkeys(DOMAINS, 0.5))
+    return carb_evidence(sensitivity=Sensitivity({"a": benchmark[:0]}, {"a": benchmark}, INTERVAL))
+
+
+FOUR, MODELS = [LINE[:4]] * 3, [f"rm-{number}" for number in range(5)]
+CARB = {"benchmark": "carb", "rating": "chrf", "either_sign": False}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "made", "said"),
+    [
+        *(("lead_of_generative", {"of": "mean"}, lambda kind=kind: of_scores({"one": kind}), "of both kinds are needed")
+          for kind in ("generative", "classifier")),
+        ("lead_of_domain", {"domain": "humour"}, carb_evidence,
+         "it is about humour; the domains are commonsense, values, safety, linguistics"),
+        ("lead_in_correlation", {"rating": "chrf"}, lambda: of_points(*FOUR), "at least 5 reward models; this run has 4"),
+        ("lead_in_correlation", {"rating": "chrf"}, lambda: of_points(LINE, NOISE, LINE),
+         "a perfect correlation has no Fisher's z"),
+        ("correlation_with_alignment", CARB, lambda: of_points(LINE, LINE, np.zeros(100)),
+         "all reward models have the same chrf"),
+        ("sensitivity", {"over": "mean"}, lambda: of_moves("still", moves=(0.0, 0.0)), "no rewrite changes the score of any"),
+        ("sensitivity", {"over": "each"}, without_rewrites, "items of carb.item_files are not rewritten"),
+        ("correlation_with_sensitivity", {}, without_rewrites, "items of carb.item_files are not rewritten"),
+        # One without a point, which could not be run on the other benchmark, does not count
+        ("correlation_with_sensitivity", {}, lambda: of_moves(*MODELS[:4], "no-point"),
+         "5 reward models whose scores rewrites change; this run has 4"),
+        ("correlation_with_sensitivity", {}, lambda: of_moves(*MODELS), "the same score or the same index"),
+        ("lead_of_locals", {"over": ["warmup"], "measure": "carb"},
+         lambda: carb_evidence(judges=judges({"full": 0.9, "base": 0.5})),
+         "the claim is about the judges warmup; this run trained full, base"),
+    ],
+)  # fmt: skip
+def test_what_a_run_cannot_test_says_why(name, options, made, said):
+    with pytest.raises(UntestableError, match=said):
+        quantity(name, made(), **options)

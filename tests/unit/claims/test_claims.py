@@ -5,57 +5,40 @@ import types
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
-from made_up import SCRIPTS, evidence, transfer, wins
+from made_up import evidence, transfer, wins
 from made_up_carb import carb_evidence, judges, topic_scores
-from support import ROOT
+from published import CLAIMS, PRINTED, of_paper, rows_of
 
 from polyreward.analysis.verdicts import FEWEST_UNITS, HOLDS, NOT_ALL, UNDECIDED, UNTESTED
-from polyreward.claims.carb_printed import CarbPrinted
 from polyreward.claims.estimate import Estimate
 from polyreward.claims.table import (
     PAPERS,
-    claims_table,
     display_claims,
     interval_text,
     read_claims,
     rule_hash,
     write_claims,
 )
-from polyreward.claims.transfer_printed import Printed, printed_values
+from polyreward.claims.transfer_printed import printed_values
 
-ALL = yaml.safe_load((ROOT / "workflow/claims.yaml").read_text(encoding="utf-8"))
-CLAIMS, CARB_CLAIMS = (
-    {name: entry for name, entry in ALL.items() if entry["paper"] == paper} for paper in ("transfer", "carb")
-)
-PUBLISHED = [ROOT / f"resources/published/transfer_{name}.csv" for name in ("table1", "table2", "tables3to7")]
-PRINTED = Printed(*map(pd.read_csv, PUBLISHED), SCRIPTS)
-CARB_PUBLISHED = [
-    ROOT / f"resources/published/carb_{name}.csv"
-    for name in ("leaderboard", "correlation", "perturbation", "think_as_locals")
-]
-CARB_PRINTED = CarbPrinted(*map(pd.read_csv, CARB_PUBLISHED))
+TABLES = PRINTED["transfer"]
 
 
 @pytest.fixture(scope="module")
 def table():
-    made_up = evidence(
-        accuracies=transfer(0.9, 0.3), win_rates=wins({"base": 0.3, "target": 0.5, "english": 0.7})
-    )
-    return claims_table(CLAIMS, made_up, PRINTED, 0.95).set_index("claim", drop=False)
+    win_rates = wins({"base": 0.3, "target": 0.5, "english": 0.7})
+    return rows_of(of_paper("transfer"), evidence(accuracies=transfer(0.9, 0.3), win_rates=win_rates))
 
 
 @pytest.fixture(scope="module")
 def carb_table():
-    made_up = carb_evidence(
-        scores=topic_scores({"judge-1": 0.9, "judge-2": 0.8}),
-        judges=judges({"full": 0.9, "base-with-criteria": 0.3, "no-corr": 0.3, "no-appr": -0.9}),
-    )
-    return claims_table(CARB_CLAIMS, made_up, CARB_PRINTED, 0.95).set_index("claim", drop=False)
+    scores = topic_scores({"judge-1": 0.9, "judge-2": 0.8})
+    trained = judges({"full": 0.9, "base-with-criteria": 0.3, "no-corr": 0.3, "no-appr": -0.9})
+    return rows_of(of_paper("carb"), carb_evidence(scores=scores, judges=trained))
 
 
 def test_every_claim_has_a_row_with_a_verdict(table, carb_table):
-    assert [*table["claim"], *carb_table["claim"]] == [*CLAIMS, *CARB_CLAIMS]
+    assert [*table["claim"], *carb_table["claim"]] == [*of_paper("transfer"), *of_paper("carb")]
     assert set(table["verdict"]) | set(carb_table["verdict"]) == {HOLDS, NOT_ALL, UNDECIDED, UNTESTED}
     assert sorted(table["number"].unique()) == [1, 2, 3, 4, 5]
     assert sorted(carb_table["number"].unique()) == [1, 2, 3, 4]
@@ -65,15 +48,14 @@ def test_every_claim_has_a_row_with_a_verdict(table, carb_table):
 @pytest.mark.parametrize("paper", PAPERS)
 def test_each_quantity_of_a_paper_is_in_its_claims(paper):
     quantities, _ = PAPERS[paper]
-    assert {entry["quantity"]["name"] for entry in ALL.values() if entry["paper"] == paper} == set(quantities)
+    assert {entry["quantity"]["name"] for entry in of_paper(paper).values()} == set(quantities)
 
 
 def test_the_interval_holds_the_estimate(table):
-    tested = table.dropna(subset="estimate")
-    assert len(tested) > 10
-    assert (tested["low"] <= tested["estimate"] + 1e-9).all() and (
-        tested["estimate"] <= tested["high"] + 1e-9
-    ).all()
+    estimated = table.dropna(subset="estimate")
+    assert len(estimated) > 10
+    assert (estimated["low"] <= estimated["estimate"] + 1e-9).all()
+    assert (estimated["estimate"] <= estimated["high"] + 1e-9).all()
 
 
 def test_a_claim_that_cannot_be_tested_here_says_why(table):
@@ -111,31 +93,27 @@ def test_a_row_says_what_its_verdict_speaks_of(table, carb_table):
 def test_few_units_decide_nothing(n, verdict):
     name = "think_as_locals_lifts_carb"
     made_up = carb_evidence(judges=judges({"full": 0.9, "base-with-criteria": 0.1}, n))
-    (row,) = claims_table({name: CARB_CLAIMS[name]}, made_up, CARB_PRINTED, 0.95).to_dict("records")
+    (row,) = rows_of({name: CLAIMS[name]}, made_up).to_dict("records")
     assert row["verdict"] == verdict and row["low"] > 0
-    assert (
-        np.isnan(row["p"])
-        == ("Fewer than 10 topics decide nothing." in row["note"])
-        == (verdict == UNDECIDED)
-    )
+    said = "Fewer than 10 topics decide nothing." in row["note"]
+    assert np.isnan(row["p"]) == said == (verdict == UNDECIDED)
 
 
 def test_p_is_corrected_by_holm_for_all_claims_that_are_tested(table):
     p = table["p"].dropna().sort_values()
     steps = [min(1, value * (len(p) - place)) for place, value in enumerate(p)]
-    assert table["p_holm"].dropna().loc[p.index].tolist() == pytest.approx(
-        np.maximum.accumulate(steps).tolist()
-    )
+    expected = np.maximum.accumulate(steps).tolist()
+    assert table["p_holm"].dropna().loc[p.index].tolist() == pytest.approx(expected)
     assert table.loc[table["p"].isna(), "p_holm"].isna().all()
 
 
 def test_a_verdict_is_where_p_is_small(table, carb_table):
-    tested = pd.concat([table, carb_table]).dropna(subset="p")
-    assert ((tested["p"] < 0.05) == (tested["verdict"] != UNDECIDED)).all()
+    both = pd.concat([table, carb_table]).dropna(subset="p")
+    assert ((both["p"] < 0.05) == (both["verdict"] != UNDECIDED)).all()
 
 
 def test_the_hash_of_a_rule_is_of_what_decides(table):
-    entry = ALL["english_beats_target"]
+    entry = CLAIMS["english_beats_target"]
     assert table.loc["english_beats_target", "rule_sha256"] == rule_hash(entry)
     assert rule_hash({**entry, "says": "Other words.", "where": "elsewhere"}) == rule_hash(entry)
     assert rule_hash(dict(reversed(entry.items()))) == rule_hash(entry)
@@ -157,12 +135,11 @@ PRINTED_ANSWERS = {
     "qwen_beats_llama_when_trained_in_the_target_language": 0.5,  # Spanish: 75.5 and 75.0
     "english_leads_in_reasoning_everywhere": 3.2,
     # Llama's differences from ArmoRM, then Qwen's: en, es, it, ko, zh
-    "english_models_are_on_par_with_armorm": (-0.4 - 0.8 + 0.1 + 0.1 + 0.6 - 3.6 - 2.0 + 0.1 + 1.3 + 2.6)
-    / 10,
+    "english_models_are_on_par_with_armorm": np.mean([-0.4, -0.8, 0.1, 0.1, 0.6, -3.6, -2.0, 0.1, 1.3, 2.6]),
     "gpt_4o_loses_least": 11.425 - 10.125,  # the others' losses from English are 15.375 and 12.9
     "self_taught_evaluator_is_best_everywhere": 0.4,  # Korean: 75.6 and GPT-4o's 75.2
     "off_the_shelf_models_exceed_seventy": 26.66875,
-    "off_the_shelf_models_transfer": PRINTED.table2[["es", "it", "ko", "zh"]].to_numpy().mean() - 50,
+    "off_the_shelf_models_transfer": TABLES.table2[["es", "it", "ko", "zh"]].to_numpy().mean() - 50,
     "generative_beats_classifiers": (76.5 + 75.9 + 74.7 + 74.5) / 4 - (73.0 + 71.0) / 2,
     "best_generative_beats_best_classifier": 3.5,
     "carb_predicts_alignment": R_CARB,  # the lower of two
@@ -189,8 +166,8 @@ def test_a_claim_without_printed_numbers_says_so(table):
 @pytest.mark.parametrize(("section", "column"), [("reasoning", "reasoning"), (None, "avg")])
 def test_a_printed_lead_over_other_sources_is_of_third_languages(table, section, column):
     options = {"section": section} if section else {}
-    values, _ = printed_values("lead_over_other_sources", options, PRINTED)
-    spanish = PRINTED.tables3to7.query("eval_language in ['it', 'ko', 'zh']").pivot(
+    values, _ = printed_values("lead_over_other_sources", options, TABLES)
+    spanish = TABLES.tables3to7.query("eval_language in ['it', 'ko', 'zh']").pivot(
         index=["base_model", "eval_language"], columns="rm_language", values=column
     )
     assert values[0] == pytest.approx((spanish["en"] - spanish["es"]).mean())
@@ -200,18 +177,15 @@ def test_a_printed_lead_over_other_sources_is_of_third_languages(table, section,
 
 def test_known_claims_of_made_up_carb_data(carb_table):
     row = carb_table.loc["generative_beats_classifiers"]
-    assert (row["verdict"], row["n"], row["n_of"], row["estimate"]) == (
-        HOLDS,
-        80,
-        "topics",
-        pytest.approx(35),
-    )
-    assert carb_table.loc["carb_predicts_alignment", "verdict"] == HOLDS
-    assert (
-        carb_table.loc["rewardbench_does_not_predict_alignment", "verdict"] == NOT_ALL
-    )  # a correlation near -1, whose negative is small
-    assert carb_table.loc["think_as_locals_lifts_carb", "verdict"] == HOLDS
-    assert carb_table.loc["both_rewards_are_needed", "verdict"] == UNDECIDED  # no-appr is as good
+    assert (row["verdict"], row["n"], row["n_of"]) == (HOLDS, 80, "topics")
+    assert row["estimate"] == pytest.approx(35)
+    known = {
+        "carb_predicts_alignment": HOLDS,
+        "rewardbench_does_not_predict_alignment": NOT_ALL,  # a correlation near -1, whose negative is small
+        "think_as_locals_lifts_carb": HOLDS,
+        "both_rewards_are_needed": UNDECIDED,  # no-appr is as good
+    }
+    assert carb_table["verdict"][list(known)].to_dict() == known
     row = carb_table.loc["think_as_locals_lifts_carb_over_its_warmup"]
     assert row["verdict"] == UNTESTED
     assert row["note"].startswith(
@@ -220,9 +194,8 @@ def test_known_claims_of_made_up_carb_data(carb_table):
 
 
 def test_claims_are_written_and_read_again(table, carb_table, tmp_path):
-    output = types.SimpleNamespace(
-        **{kind: tmp_path / f"claims.{kind}" for kind in ("csv", "md", "tex", "html")}
-    )
+    paths = {kind: tmp_path / f"claims.{kind}" for kind in ("csv", "md", "tex", "html")}
+    output = types.SimpleNamespace(**paths)
     both = pd.concat([table, carb_table])
     write_claims(both, "claims", "About 95%.", "95%", output)
     again = read_claims(output.csv)
@@ -230,28 +203,22 @@ def test_claims_are_written_and_read_again(table, carb_table, tmp_path):
     texts = ["Claim", "Says", "n", "Holds if", "Verdict"]
     shown = [display_claims(of, "95%")[texts].reset_index(drop=True) for of in (again, both)]
     pd.testing.assert_frame_equal(*shown)
-    markdown = output.md.read_text(encoding="utf-8")
-    assert (
-        "Transfer 1 english beats target" in markdown and CLAIMS["english_beats_target"]["says"] in markdown
-    )
+    markdown, says = output.md.read_text(encoding="utf-8"), CLAIMS["english_beats_target"]["says"]
+    assert "Transfer 1 english beats target" in markdown and says in markdown
     assert "CARB 1 safety is the easiest domain" in markdown
-    assert CLAIMS["english_beats_target"]["says"] in output.html.read_text(encoding="utf-8")
+    assert says in output.html.read_text(encoding="utf-8")
     assert "\\toprule" in output.tex.read_text(encoding="utf-8")
 
 
 def test_the_display_has_signs_units_and_gaps(table):
     shown = display_claims(table, "95%").set_index("Claim")
-    assert (
-        shown.loc["Transfer 1 english beats target", "Ours [95%]"] == "+60.0 [+50.8, +69.1]"
-    )  # 1.98 sqrt(0.24 / 29 / 4)
-    assert shown.loc["Transfer 1 english beats target", "n"] == "120 templates"
-    assert shown.loc["Transfer 2 llama collapses more than qwen", "Ours [95%]"] == ""
-    assert shown.loc["Transfer 2 llama collapses more than qwen", "Verdict"] == "not tested"
-    assert shown.loc["Transfer 2 llama collapses more than qwen", "p (Holm)"] == ""
-    assert shown.loc["Transfer 1 english beats target", "Verdict"] == "holds, of these models only"
-    assert (
-        shown.loc["Transfer 1 english beats target", "p (Holm)"] == "0.005 (0.080)"
-    )  # 2 of 401 draws, and 16 claims tested
+    known = shown.loc["Transfer 1 english beats target", ["Ours [95%]", "n", "Verdict", "p (Holm)"]]
+    # 1.98 sqrt(0.24 / 29 / 4); 2 of 401 draws, and 16 claims tested
+    assert known.tolist() == [
+        "+60.0 [+50.8, +69.1]", "120 templates", "holds, of these models only", "0.005 (0.080)",
+    ]  # fmt: skip
+    untested = shown.loc["Transfer 2 llama collapses more than qwen", ["Ours [95%]", "Verdict", "p (Holm)"]]
+    assert untested.tolist() == ["", "not tested", ""]
     assert shown.loc["Transfer 1 english beats target everywhere", "Printed"] == "+2.6"
     assert shown.loc["Transfer 3 multilingual norms are alike", "Ours [95%]"].startswith("0.000 [0.000, ")
 
@@ -269,7 +236,5 @@ def test_the_display_has_signs_units_and_gaps(table):
     ],
 )
 def test_an_estimate_has_digits_that_tell_it_from_zero(unit, values, shown):
-    assert (
-        interval_text({"unit": unit, **dict(zip(("estimate", "low", "high"), values, strict=True))}, "")
-        == shown
-    )
+    row = dict(zip(("estimate", "low", "high"), values, strict=True))
+    assert interval_text({"unit": unit, **row}, "") == shown

@@ -1,49 +1,28 @@
 """The value of claims for an uninformed scorer, and that they hold only beyond it."""
 
 import numpy as np
-import pandas as pd
 import pytest
-import yaml
-from made_up import BASE, SCRIPTS, TARGETS, accuracies, evidence, norms, setting, transfer
+from made_up import BASE, TARGETS, accuracies, evidence, norms, quantity, setting, transfer
 from made_up_carb import DOMAINS, KINDS, carb_evidence, length_scores, points, sensitivity, topic_scores
+from published import CLAIMS, rows_of
 from scipy.stats import ks_2samp
-from support import ROOT
 
-from polyreward.analysis.verdicts import HOLDS, UNDECIDED
-from polyreward.claims.carb_printed import CarbPrinted
+from polyreward.analysis.verdicts import HOLDS, UNDECIDED, from_permuted_ks
 from polyreward.claims.estimate import NULLS, null_of
-from polyreward.claims.table import claims_table, display_claims
-from polyreward.claims.transfer_printed import Printed
-from polyreward.claims.transfer_quantities import QUANTITIES, ks_permuted
+from polyreward.claims.table import display_claims
+from polyreward.claims.transfer_quantities import QUANTITIES
 
-ALL = yaml.safe_load((ROOT / "workflow/claims.yaml").read_text(encoding="utf-8"))
-PRINTED = {
-    "transfer": Printed(
-        *(
-            pd.read_csv(ROOT / f"resources/published/transfer_{name}.csv")
-            for name in ("table1", "table2", "tables3to7")
-        ),
-        SCRIPTS,
-    ),
-    "carb": CarbPrinted(
-        *(
-            pd.read_csv(ROOT / f"resources/published/carb_{name}.csv")
-            for name in ("leaderboard", "correlation", "perturbation", "think_as_locals")
-        )
-    ),
-}
 WITHIN = "Beyond the bound, but not beyond its null, the value for an uninformed scorer."
 
 
 def row(name, made_up):
     """Return a claim's row on made-up evidence."""
-    table = claims_table({name: ALL[name]}, made_up, PRINTED[ALL[name]["paper"]], 0.95)
-    (found,) = table.to_dict("records")
-    return found | {"shown": display_claims(table, "95%").loc[0, "Null [95%]"]}
+    table = rows_of({name: CLAIMS[name]}, made_up)
+    return table.iloc[0].to_dict() | {"shown": display_claims(table, "95%")["Null [95%]"].iloc[0]}
 
 
 def test_each_claim_says_what_its_null_is():
-    by = {name: entry["null_model"]["by"] for name, entry in ALL.items()}
+    by = {name: entry["null_model"]["by"] for name, entry in CLAIMS.items()}
     assert set(by.values()) == set(NULLS)
     # levels, whose zero is not neutral
     assert {name for name, kind in by.items() if kind == "length"} == {
@@ -51,7 +30,7 @@ def test_each_claim_says_what_its_null_is():
         "values_are_the_hardest_domain", "surface_moves_scores_more_than_culture",
         "each_change_of_wording_moves_scores_more_than_culture", "off_the_shelf_models_exceed_seventy",
     }  # fmt: skip
-    nothing = {name for name, entry in ALL.items() if not entry["null_model"]["beyond"]}
+    nothing = {name for name, entry in CLAIMS.items() if not entry["null_model"]["beyond"]}
     assert nothing == {
         "multilingual_norms_are_alike", "multilingual_norms_are_alike_at_matched_frequency", "english_labels_beat_or_tie",
         "english_labels_beat_or_tie_everywhere", "rewardbench_does_not_predict_alignment",
@@ -61,9 +40,8 @@ def test_each_claim_says_what_its_null_is():
 
 def test_a_lead_s_null_is_zero_by_symmetry():
     found = row("english_beats_target", evidence(accuracies=transfer(0.9, 0.3)))
-    assert (found["verdict"], found["null"]) == (HOLDS, 0) and np.isnan(
-        [found["null_low"], found["null_high"]]
-    ).all()
+    assert (found["verdict"], found["null"]) == (HOLDS, 0)
+    assert np.isnan([found["null_low"], found["null_high"]]).all()
     assert found["null_of"].startswith("symmetry") and found["shown"] == "+0.0 symmetry"
     assert found["p"] == pytest.approx(2 / 401)  # as without a null
 
@@ -122,19 +100,12 @@ def test_surface_moves_scores_more_than_it_moves_length(length, expected, null):
 
 def test_a_domain_that_is_easy_for_length_is_not_easy_for_that():
     rights = {**dict.fromkeys(DOMAINS, 0.3), "safety": 0.8}
-    made_up = {
-        name: carb_evidence(
-            scores=topic_scores(dict.fromkeys(KINDS, rights)), length_scores=length_scores(of_length)
-        )
-        for name, of_length in (("even", 0.3), ("alike", rights))
-    }
-    even, alike = (row("safety_is_the_easiest_domain", of) for of in made_up.values())
-    assert (even["verdict"], even["null"]) == (HOLDS, pytest.approx(0)) and even["estimate"] == pytest.approx(
-        50
-    )
-    assert (alike["verdict"], alike["null"]) == (UNDECIDED, pytest.approx(50)) and alike[
-        "estimate"
-    ] == pytest.approx(50)
+    scores = topic_scores(dict.fromkeys(KINDS, rights))
+    for of_length, expected in ((0.3, (HOLDS, 0)), (rights, (UNDECIDED, 50))):
+        made_up = carb_evidence(scores=scores, length_scores=length_scores(of_length))
+        found = row("safety_is_the_easiest_domain", made_up)
+        assert found["estimate"] == pytest.approx(50)
+        assert (found["verdict"], found["null"]) == (expected[0], pytest.approx(expected[1]))
 
 
 def test_a_claim_that_fails_fails_whatever_its_null_is():
@@ -150,7 +121,7 @@ def test_a_claim_that_there_is_nothing_is_not_held_to_its_null():
 
 def test_ks_statistics_by_chance_are_kolmogorov_s():
     """Known: a mean of 0.8687 and a 95% point of 1.3581, over the root of n m / (n + m)."""
-    null = ks_permuted([(np.zeros(100), np.zeros(100)), (np.zeros(400), np.zeros(400))])
+    null = from_permuted_ks([(np.zeros(100), np.zeros(100)), (np.zeros(400), np.zeros(400))])
     assert null.points == pytest.approx([0.8687 / np.sqrt(50), 0.8687 / np.sqrt(200)], rel=1e-3)
     assert null.ends(0.9)[1] == pytest.approx([1.3581 / np.sqrt(50), 1.3581 / np.sqrt(200)], rel=1e-3)
     generator, pooled = np.random.default_rng(1), np.arange(200.0)
@@ -169,13 +140,12 @@ def test_a_correlation_of_few_bases_is_not_decided(bases, expected):
     assert (found["verdict"], found["n"], found["n_of"]) == (expected, bases, "bases")
     assert ("Fewer than 8 bases decide nothing." in found["note"]) == (bases < 8) == np.isnan(found["p"])
     assert "Reward models: 40." in found["note"] and "Reliability: carb 1.00, match 1.00." in found["note"]
-    assert (
-        found["null"] == pytest.approx(0, abs=0.6) and found["null_low"] < found["null"] < found["null_high"]
-    )
+    assert found["null"] == pytest.approx(0, abs=0.6)
+    assert found["null_low"] < found["null"] < found["null_high"]
 
 
 def test_a_null_that_a_quantity_does_not_have_is_an_error():
-    made_up = evidence()
-    quantity, options = QUANTITIES["english_lead"], {"section": "avg", "over": "mean"}
+    made_up, options = evidence(), {"section": "avg", "over": "mean"}
+    estimate = quantity("english_lead", made_up, **options)
     with pytest.raises(ValueError, match="english_lead has no null by permutation"):
-        null_of("permutation", quantity(made_up, **options), quantity, made_up, options)
+        null_of("permutation", estimate, QUANTITIES["english_lead"], made_up, options)

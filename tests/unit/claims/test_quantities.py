@@ -1,9 +1,12 @@
-"""Every quantity of the claims, on made-up data that should hold, fail and be undecided."""
+"""Every quantity of the transfer paper's claims, on made-up data that should hold, fail and be undecided."""
+
+import dataclasses
 
 import numpy as np
 import pandas as pd
 import pytest
 from made_up import (
+    ABOVE,
     BASE,
     BENCHMARK,
     INTERVAL,
@@ -12,8 +15,10 @@ from made_up import (
     TARGETS,
     accuracies,
     evidence,
+    found,
     judgements,
     norms,
+    quantity,
     scores,
     setting,
     shares,
@@ -22,193 +27,277 @@ from made_up import (
     transfer,
     wins,
 )  # fmt: skip
-from scipy.stats import ks_2samp
+from scipy.stats import ks_2samp, norm
 from scipy.stats import t as student
 
 from polyreward.analysis.accuracies import Accuracies
 from polyreward.analysis.comparison import Comparison, transfer_rows
-from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, UNDECIDED, Rule, extreme, verdict
+from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, UNDECIDED, Rule, from_ks
 from polyreward.claims.estimate import UntestableError
 from polyreward.claims.transfer_evidence import Shares, WinRates
-from polyreward.claims.transfer_quantities import QUANTITIES, ks_contrasts
 from polyreward.core.errors import PolyrewardError
 
-ABOVE = Rule("above", 0, 0)
 TIE = Rule("above", 0, 2)
 ALIKE, APART = Rule("below", 0.197, 0), Rule("above", 0.197, 0)
+# Half the templates right, counted from the first or from the last: no difference, and much spread
+EVEN = (0.5, -0.5)
+TWO = {"bases": ["one", "two"]}
+MULTILINGUAL = {"panel": "all", "pretraining": "multilingual"}
 
 
-def found(name, made_up, rule=ABOVE, **options):
-    """Return the verdict and the estimate of a quantity."""
-    estimate = QUANTITIES[name](made_up, **options)
-    value, _, _ = extreme(estimate.contrasts, rule.side, INTERVAL.confidence)
-    return verdict(estimate.contrasts, rule, INTERVAL.confidence) if estimate.decides else UNDECIDED, value
+def everywhere(scorer, share):
+    return {(scorer, language): share for language in TARGETS}
 
 
-def sections(reasoning, rest):
-    return {**dict.fromkeys(SECTIONS, rest), "reasoning": reasoning}
+def sections(reasoning, rest, **others):
+    return {**dict.fromkeys(SECTIONS, rest), "reasoning": reasoning, **others}
 
 
-def transfer_by_language(english, target):
-    """Accuracies from {language: share} of the English and of the target reward models."""
+def of_transfer(english, target):
+    return evidence(accuracies=transfer(english, target))
+
+
+def by_language(english, target):
+    """Evidence from {language: share} of the English and of the target reward models."""
     rights = {(f"{BASE}_en", language): share for language, share in english.items()}
-    return accuracies(
-        {**rights, **{(f"{BASE}_{language}", language): share for language, share in target.items()}}
+    rights |= {(f"{BASE}_{language}", language): share for language, share in target.items()}
+    return evidence(accuracies=accuracies(rights))
+
+
+def of_other_sources(english, other):
+    rights = {(f"{BASE}_{one}", two): other for one in TARGETS for two in TARGETS if one != two}
+    at_home = {(f"{BASE}_{language}", language): -1.0 for language in TARGETS}  # does not count
+    return evidence(accuracies=accuracies(rights | everywhere(f"{BASE}_en", english) | at_home))
+
+
+def of_scripts(latin, other):
+    english = {"es": latin, "it": latin, "ko": other, "zh": other}
+    return by_language(english, dict.fromkeys(TARGETS, 0.4))
+
+
+def of_shares(noise, **of_training):
+    return evidence(shares=shares(of_training, noise))
+
+
+def of_two_shares(of_bases, languages=LANGUAGES):
+    """Evidence of bases one and two from (share, noise) of their reward models of some languages."""
+    models = {
+        base: {name: states(*given) if name in languages else states(0.6) for name in ["base", *LANGUAGES]}
+        for base, given in zip(("one", "two"), of_bases, strict=True)
+    }
+    return evidence(setting=setting(["one", "two"]), shares=Shares(models, INTERVAL))
+
+
+def of_wins(english, target):
+    return evidence(win_rates=wins({"base": 0.1, "english": english, "target": target}))
+
+
+def of_scorers(**of_scorers):
+    rights = {(name, language): share for name, share in of_scorers.items() for language in TARGETS}
+    shelf = dict.fromkeys(of_scorers, "unknown")
+    return evidence(setting=setting(off_the_shelf=shelf), accuracies=accuracies(rights, tuple(of_scorers)))
+
+
+def two_bases(rights, off_the_shelf=()):
+    """Evidence of bases one and two. rights: {(reward model, language): share of templates}, 0.3 where none
+    is named."""
+    names = [f"{base}_{language}" for base in ("one", "two") for language in LANGUAGES]
+    return evidence(
+        setting=setting(["one", "two"], off_the_shelf=dict.fromkeys(off_the_shelf, "unknown")),
+        accuracies=accuracies(rights, [*names, *off_the_shelf]),
     )
 
 
-# half the templates right, counted from the first or from the last: no difference, and much spread
-EVEN = transfer(0.5, -0.5)
+def gaps(one, two):
+    """Evidence of two bases from shares of their (English, target) reward models."""
+    rights = {}
+    for base, (english, own) in (("one", one), ("two", two)):
+        rights |= everywhere(f"{base}_en", english)
+        rights |= {(f"{base}_{language}", language): own for language in TARGETS}
+    return two_bases(rights)
 
 
-@pytest.mark.parametrize("over", ["mean", "each"])
+def losses(english_centric, multilingual):
+    away = everywhere("one_en", english_centric) | everywhere("two_en", multilingual)
+    made_up = two_bases(away | {("one_en", "en"): 0.9, ("two_en", "en"): 0.9})
+    kinds = {"one": "english", "two": "multilingual"}
+    return dataclasses.replace(made_up, setting=dataclasses.replace(made_up.setting, pretraining=kinds))
+
+
+def next_to_scorer(english, scorer):
+    rights = {(name, language): english for name in ("one_en", "two_en") for language in LANGUAGES}
+    return two_bases(rights | {("armo", language): scorer for language in LANGUAGES}, ["armo"])
+
+
+def of_a_and_b(first, second):
+    return two_bases(everywhere("a", first) | everywhere("b", second), ["a", "b", "c"])  # c is at 0.3
+
+
+def of_losses(away):
+    rights = everywhere("a", away) | everywhere("b", 0.6) | everywhere("c", 0.2)
+    return two_bases(rights | {(name, "en"): 0.9 for name in "abc"}, ["a", "b", "c"])
+
+
+def of_bases(count, right):
+    """Evidence of bases whose reward models are 0 to 0.08 off the base's share, language by language. right:
+    shares, likewise."""
+    names, far = [f"b{n}" for n in range(count)], (0.0, 0.02, 0.04, 0.06, 0.08)
+    trained = {language: states(0.6 + off) for language, off in zip(LANGUAGES, far, strict=True)}
+    rights = {
+        (f"{name}_{training}", language): share
+        for name in names for training, share in zip(LANGUAGES, right, strict=True) for language in TARGETS
+    }  # fmt: skip
+    return evidence(
+        setting=setting(names),
+        shares=Shares({name: {"base": states(0.6), **trained} for name in names}, INTERVAL),
+        accuracies=accuracies(rights, [f"{name}_{language}" for name in names for language in LANGUAGES]),
+    )
+
+
+MEAN, EACH = {"over": "mean"}, {"over": "each"}
+A_TO_C = {"scorer": "a", "among": ["b", "c"]}
+# {base, then training language: share}
+NEAR = {"base": 0.6, "en": 0.61, "es": 0.7, "it": 0.5, "ko": 0.8, "zh": 0.7}
+MIXED = {"base": 0.6, "en": 0.7, "es": 0.61, "it": 0.5, "ko": 0.8, "zh": 0.7}
+FAR = {"base": 0.6, "en": 0.8, "es": 0.61, "it": 0.59, "ko": 0.61, "zh": 0.7}
+EQUAL = {"base": 0.6, "en": 0.7, "es": 0.71, "it": 0.71, "ko": 0.71, "zh": 0.71}
+# (quantity, its options, its rule, what makes the evidence, [(arguments, verdict, or verdict and estimate)])
+KNOWN = [
+    *(("english_lead", {"section": "avg", **over}, ABOVE, of_transfer,
+       [((0.9, 0.3), HOLDS), ((0.3, 0.9), FAILS), (EVEN, UNDECIDED)]) for over in (MEAN, EACH)),
+    # One bad language of four is against each and not against the mean
+    *(("english_lead", {"section": "avg", **over}, ABOVE, by_language,
+       [(({"es": 0.9, "it": 0.9, "ko": 0.9, "zh": 0.1}, dict.fromkeys(TARGETS, 0.5)), expected)])
+      for over, expected in ((MEAN, HOLDS), (EACH, NOT_ALL))),
+    ("lead_over_other_sources", {}, ABOVE, of_other_sources,
+     [((0.9, 0.3), HOLDS), ((0.3, 0.9), FAILS), (EVEN, UNDECIDED)]),
+    # All others are at 0.3
+    ("lead_over_other_sources", {"section": "reasoning"}, ABOVE, of_transfer, [((sections(0.9, 0.1), 0.3), (HOLDS, 60))]),
+    ("lead_over_other_sources", {}, ABOVE, of_transfer, [((sections(0.9, 0.1), 0.3), (UNDECIDED, 0))]),
+    ("lead_of_section", {"section": "reasoning"}, ABOVE, of_transfer,
+     [((sections(0.9, 0.5), sections(0.3, 0.5)), HOLDS), ((sections(0.5, 0.9), sections(0.5, 0.3)), FAILS),
+      ((sections(0.5, 0.5), sections(-0.5, -0.5)), UNDECIDED),
+      ((sections(0.9, 0.5, chat=0.9), sections(0.3, 0.5, chat=0.3)), UNDECIDED)]),  # two gain alike
+    *(("lead_of_scripts", {"section": section}, ABOVE, of_scripts,
+       [((0.4, 0.9), HOLDS), ((0.9, 0.4), FAILS), (EVEN, UNDECIDED)]) for section in ("avg", "reasoning")),
+    *(("gap_between_bases", {**TWO, "of": of, **over}, ABOVE, gaps,
+       list(zip([((0.9, 0.5), (0.6, 0.5)), ((0.6, 0.8), (0.6, 0.4)), ((0.5, 0.5), (-0.5, 0.5))], expected, strict=True)))
+      for over in (MEAN, EACH) for of, expected in (("lead", [(HOLDS, 30), (FAILS, -40), (UNDECIDED, 0)]),
+                                                    ("target", [(UNDECIDED, 0), (HOLDS, 40), (UNDECIDED, 0)]))),
+    ("loss_between_kinds", {}, ABOVE, losses,
+     [((0.4, 0.8), (HOLDS, 40)), ((0.8, 0.4), (FAILS, -40)), (EVEN, (UNDECIDED, 0))]),
+    ("english_against_scorer", {**TWO, "scorer": "armo"}, TIE, next_to_scorer,
+     [((0.7, 0.5), (HOLDS, 20)), ((0.3, 0.7), (FAILS, -40)), (EVEN, (UNDECIDED, 0))]),
+    # The least over the others and over languages
+    ("lead_of_scorer", A_TO_C, ABOVE, of_a_and_b,
+     [((0.9, 0.5), (HOLDS, 40)), ((0.4, 0.8), (NOT_ALL, -40)), ((0.1, 0.9), (FAILS, -80)), (EVEN, (UNDECIDED, 0))]),
+    # From English to the mean of the targets
+    ("least_loss", A_TO_C, ABOVE, of_losses, [((0.8,), (HOLDS, 20)), ((0.3,), (NOT_ALL, -30)), ((0.1,), (FAILS, -50))]),
+    ("correlation_with_preservation", {}, ABOVE, of_bases,
+     [((8, (0.9, 0.7, 0.8, 0.6, 0.5)), (HOLDS, 0.9)), ((8, (0.5, 0.6, 0.8, 0.7, 0.9)), (FAILS, -0.9)),
+      ((8, (0.5, 0.6, 0.5, 0.6, 0.5)), (UNDECIDED, 0)), ((2, (0.9, 0.7, 0.8, 0.6, 0.5)), (UNDECIDED, 0.9))]),
+    *(("win_rate_lead", {"against": "target", **over}, TIE, of_wins,
+       [((0.6, 0.3), HOLDS), ((0.5, 0.5), UNDECIDED), ((0.2, 0.6), FAILS), (EVEN, UNDECIDED)])  # no spread, no tie
+      for over in (MEAN, EACH)),
+]  # fmt: skip
+# The same with keywords: (quantity, its options, what makes the evidence, [(arguments, verdict)])
+BY_NAME = [
+    *(("closeness_to_base", {"language": "en", **over}, of_shares,
+       [({"noise": 0.01, **NEAR}, HOLDS),  # farther down counts too
+        ({"noise": 0.01, **MIXED}, NOT_ALL), ({"noise": 0.01, **FAR}, FAILS),
+        ({"noise": 0, **NEAR}, UNDECIDED),  # an interval without width
+        ({"noise": 0.1, **EQUAL}, UNDECIDED)]) for over in (MEAN, EACH)),
+    *(("most_collapsed", {"language": "ko", **over}, of_shares,
+       [({"noise": 0.01, "ko": 0.8}, HOLDS), ({"noise": 0.01, "ko": 0.7, "zh": 0.8}, NOT_ALL),
+        ({"noise": 0.01, "ko": 0.5}, FAILS),  # below the base: no collapse
+        ({"noise": 0.1, "ko": 0.61}, UNDECIDED)]) for over in (MEAN, EACH)),
+    # Bases that disagree are against each and not against the mean
+    *(("most_collapsed", {"language": "ko", **over}, of_two_shares,
+       [({"of_bases": [(0.9, 0.01), (0.55, 0.01)], "languages": ["ko"]}, expected)])
+      for over, expected in ((MEAN, HOLDS), (EACH, NOT_ALL))),
+    ("collapse_between_bases", TWO, of_two_shares,
+     [({"of_bases": [(0.8, 0.01), (0.65, -0.01)]}, HOLDS), ({"of_bases": [(0.65, 0.01), (0.8, -0.01)]}, FAILS),
+      ({"of_bases": [(0.7, 0.1), (0.7, -0.1)]}, UNDECIDED)]),
+    *(("above_chance", over, of_scorers, [({"rm": first, "judge": second}, expected)])
+      for first, second, mean, each in ((0.9, 0.8, HOLDS, HOLDS), (0.9, 0.3, HOLDS, NOT_ALL), (0.3, 0.1, FAILS, FAILS),
+                                        (0.5, 0.55, UNDECIDED, UNDECIDED))
+      for over, expected in ((MEAN, mean), (EACH, each))),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("made_up", "expected"), [(transfer(0.9, 0.3), HOLDS), (transfer(0.3, 0.9), FAILS), (EVEN, UNDECIDED)]
+    ("name", "options", "rule", "made", "known"),
+    KNOWN + [(name, options, ABOVE, made, known) for name, options, made, known in BY_NAME],
+    ids=lambda one: one if isinstance(one, str) else "",
 )
-def test_english_lead(made_up, expected, over):
-    assert found("english_lead", evidence(accuracies=made_up), section="avg", over=over)[0] == expected
+def test_a_quantity_has_the_known_verdict_and_estimate(name, options, rule, made, known):
+    for given, expected in known:
+        made_up = made(**given) if isinstance(given, dict) else made(*given)
+        verdict, value = found(name, made_up, rule, **options)
+        if isinstance(expected, tuple):
+            assert (verdict, pytest.approx(value, abs=1e-6)) == expected, given
+        else:
+            assert verdict == expected, given
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "made", "said"),
+    [
+        ("collapse_between_bases", {"bases": ["llama", "qwen"]}, evidence,
+         "the claim is about llama and qwen; this run's bases are base"),
+        ("gap_between_bases", {"bases": ["one", "llama"], "of": "lead", **MEAN}, lambda: two_bases({}),
+         "the claim is about one and llama; this run's bases are one and two"),
+        ("english_against_scorer", {"bases": ["one"], "scorer": "gpt"}, lambda: two_bases({}, ["armo"]),
+         "the claim is about gpt; this run's models are armo"),
+        ("least_loss", {"scorer": "armo", "among": ["gpt"]}, lambda: two_bases({}, ["armo"]),
+         "the claim is about armo and gpt; this run's models are armo"),
+        ("loss_between_kinds", {}, lambda: two_bases({}),
+         "it takes English-centric and multilingual bases; this run has one and two"),
+        ("norm_distance", {"panel": "all", "pretraining": "english"}, evidence,
+         "bases with english pretraining; there is none among base"),
+        ("above_chance", MEAN, lambda: evidence(setting=setting(off_the_shelf={"smol": "english"})),
+         "on a multilingual base was scored, but smol"),
+        ("win_rate_lead", {"against": "base", **MEAN},
+         lambda: evidence(win_rates=wins({"english": 0.5, "base": 0.5}, languages=["en"])),
+         "the claim is about target languages; this run judged answers in en"),
+        ("correlation_with_preservation", {}, lambda: of_bases(2, (0.5,) * 5), "all reward models of a base are alike"),
+    ],
+)  # fmt: skip
+def test_what_a_run_cannot_test_says_why(name, options, made, said):
+    with pytest.raises(UntestableError, match=said):
+        quantity(name, made(), **options)
 
 
 def test_english_lead_is_the_mean_of_table_1_s_differences():
-    english, target = (
-        {"es": 0.9, "it": 0.5, "ko": 0.4, "zh": 0.8},
-        {"es": 0.3, "it": 0.6, "ko": -0.5, "zh": 0.2},
-    )
-    made_up = transfer_by_language(english, target)
+    english = {"es": 0.9, "it": 0.5, "ko": 0.4, "zh": 0.8}
+    target = {"es": 0.3, "it": 0.6, "ko": -0.5, "zh": 0.2}
     differences = []
     for language in TARGETS:
+        shares_of = {"e": english[language], "t": target[language]}
         tables = {
-            (name, language): scores(dict.fromkeys(SECTIONS, of[language]))
-            for name, of in (("e", english), ("t", target))
+            (name, language): scores(dict.fromkeys(SECTIONS, share)) for name, share in shares_of.items()
         }
         comparison = Comparison(together(tables), BENCHMARK, INTERVAL)
         differences.append(transfer_rows(comparison, ["t"], ["e"])[2]["avg"])
-    assert found("english_lead", evidence(accuracies=made_up), section="avg", over="mean")[
-        1
-    ] == pytest.approx(np.mean(differences))
-    assert found("english_lead", evidence(accuracies=made_up), section="avg", over="each")[
-        1
-    ] == pytest.approx(min(differences))
-
-
-def test_one_bad_language_fails_each_and_not_the_mean():
-    made_up = transfer_by_language({"es": 0.9, "it": 0.9, "ko": 0.9, "zh": 0.1}, dict.fromkeys(TARGETS, 0.5))
-    assert found("english_lead", evidence(accuracies=made_up), section="avg", over="mean")[0] == HOLDS
-    assert found("english_lead", evidence(accuracies=made_up), section="avg", over="each")[0] == NOT_ALL
-
-
-@pytest.mark.parametrize(
-    ("english", "other", "expected"), [(0.9, 0.3, HOLDS), (0.3, 0.9, FAILS), (0.5, -0.5, UNDECIDED)]
-)
-def test_lead_over_other_sources(english, other, expected):
-    rights = {(f"{BASE}_en", language): english for language in TARGETS}
-    rights |= {(f"{BASE}_{one}", two): other for one in TARGETS for two in TARGETS if one != two}
-    rights |= {(f"{BASE}_{language}", language): -1.0 for language in TARGETS}  # at home: of no concern
-    assert found("lead_over_other_sources", evidence(accuracies=accuracies(rights)))[0] == expected
-
-
-@pytest.mark.parametrize(
-    ("english", "target", "expected"),
-    [
-        (sections(0.9, 0.5), sections(0.3, 0.5), HOLDS),
-        (sections(0.5, 0.9), sections(0.5, 0.3), FAILS),
-        (sections(0.5, 0.5), sections(-0.5, -0.5), UNDECIDED),
-        (
-            {**sections(0.9, 0.5), "chat": 0.9},
-            {**sections(0.3, 0.5), "chat": 0.3},
-            UNDECIDED,
-        ),  # two gain alike
-    ],
-)
-def test_lead_of_section(english, target, expected):
-    assert (
-        found("lead_of_section", evidence(accuracies=transfer(english, target)), section="reasoning")[0]
-        == expected
-    )
-
-
-@pytest.mark.parametrize("section", ["avg", "reasoning"])
-@pytest.mark.parametrize(
-    ("latin", "other", "expected"), [(0.4, 0.9, HOLDS), (0.9, 0.4, FAILS), (0.5, -0.5, UNDECIDED)]
-)
-def test_lead_of_scripts(latin, other, expected, section):
-    english = {"es": latin, "it": latin, "ko": other, "zh": other}
-    made_up = evidence(accuracies=transfer_by_language(english, dict.fromkeys(TARGETS, 0.4)))
-    assert found("lead_of_scripts", made_up, section=section)[0] == expected
-
-
-@pytest.mark.parametrize("over", ["mean", "each"])
-@pytest.mark.parametrize(
-    ("of_training", "noise", "expected"),
-    [
-        (
-            {"base": 0.6, "en": 0.61, "es": 0.7, "it": 0.5, "ko": 0.8, "zh": 0.7},
-            0.01,
-            HOLDS,
-        ),  # farther down counts too
-        ({"base": 0.6, "en": 0.7, "es": 0.61, "it": 0.5, "ko": 0.8, "zh": 0.7}, 0.01, NOT_ALL),
-        ({"base": 0.6, "en": 0.8, "es": 0.61, "it": 0.59, "ko": 0.61, "zh": 0.7}, 0.01, FAILS),
-        (
-            {"base": 0.6, "en": 0.61, "es": 0.7, "it": 0.5, "ko": 0.8, "zh": 0.7},
-            0,
-            UNDECIDED,
-        ),  # an interval without width
-        ({"base": 0.6, "en": 0.7, "es": 0.71, "it": 0.71, "ko": 0.71, "zh": 0.71}, 0.1, UNDECIDED),
-    ],
-)
-def test_closeness_to_base(of_training, noise, expected, over):
-    assert (
-        found("closeness_to_base", evidence(shares=shares(of_training, noise)), language="en", over=over)[0]
-        == expected
-    )
+    made_up = by_language(english, target)
+    for over, expected in ((MEAN, np.mean(differences)), (EACH, min(differences))):
+        assert found("english_lead", made_up, section="avg", **over)[1] == pytest.approx(expected)
 
 
 def test_closeness_to_base_is_the_least_gap_of_distances():
-    made_up = evidence(shares=shares({"base": 0.6, "en": 0.61, "es": 0.57, "it": 0.7, "ko": 0.8, "zh": 0.7}))
-    assert found("closeness_to_base", made_up, language="en", over="mean")[1] == pytest.approx(
-        0.02, abs=1e-6
-    )  # es: 0.03 - 0.01
+    made_up = of_shares(0.0, base=0.6, en=0.61, es=0.57, it=0.7, ko=0.8, zh=0.7)
+    value = found("closeness_to_base", made_up, language="en", over="mean")[1]
+    assert value == pytest.approx(0.02, abs=1e-6)  # es: 0.03 - 0.01
 
 
-@pytest.mark.parametrize("over", ["mean", "each"])
-@pytest.mark.parametrize(
-    ("of_training", "noise", "expected"),
-    [
-        ({"ko": 0.8}, 0.01, HOLDS),
-        ({"ko": 0.7, "zh": 0.8}, 0.01, NOT_ALL),
-        ({"ko": 0.5}, 0.01, FAILS),  # below the base: no collapse
-        ({"ko": 0.61}, 0.1, UNDECIDED),
-    ],
-)
-def test_most_collapsed(of_training, noise, expected, over):
-    assert (
-        found("most_collapsed", evidence(shares=shares(of_training, noise)), language="ko", over=over)[0]
-        == expected
-    )
-
-
-def test_bases_that_disagree_are_against_each_and_not_the_mean():
-    models = {base: {name: states(share, 0.01) if name == "ko" else states(0.6) for name in ["base", *LANGUAGES]}
-              for base, share in (("one", 0.9), ("two", 0.55))}  # fmt: skip
-    made_up = evidence(setting=setting(["one", "two"]), shares=Shares(models, INTERVAL))
-    assert found("most_collapsed", made_up, language="ko", over="mean")[0] == HOLDS
-    assert found("most_collapsed", made_up, language="ko", over="each")[0] == NOT_ALL
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "noise", "expected"),
-    [(0.8, 0.65, 0.01, HOLDS), (0.65, 0.8, 0.01, FAILS), (0.7, 0.7, 0.1, UNDECIDED)],
-)
-def test_collapse_between_bases(first, second, noise, expected):
-    models = {base: {name: states(0.6) if name == "base" else states(share, sign * noise) for name in ["base", *LANGUAGES]}
-              for base, share, sign in (("one", first, 1), ("two", second, -1))}  # fmt: skip
-    made_up = evidence(setting=setting(["one", "two"]), shares=Shares(models, INTERVAL))
-    assert found("collapse_between_bases", made_up, bases=["one", "two"])[0] == expected
-
-
-def test_a_claim_about_other_bases_says_so():
-    with pytest.raises(UntestableError, match="the claim is about llama and qwen; this run's bases are base"):
-        QUANTITIES["collapse_between_bases"](evidence(), bases=["llama", "qwen"])
+def test_a_correlation_with_preservation_counts_one_pair_less_for_each_base():
+    estimate = quantity("correlation_with_preservation", of_bases(8, (0.9, 0.7, 0.8, 0.6, 0.5)))
+    assert (estimate.n, estimate.n_of, estimate.note) == (40, "trained reward models", "")
+    _, (high,) = estimate.contrasts.ends(0.95)
+    reach = norm.ppf(0.975) / np.sqrt(40 - 8 + 1 - 3)
+    assert np.arctanh(high) - np.arctanh(0.9) == pytest.approx(reach, abs=1e-4)
+    few = quantity("correlation_with_preservation", of_bases(2, (0.9, 0.7, 0.8, 0.6, 0.5)))
+    assert few.n == 10 and few.note.startswith("Fewer than 8 bases decide nothing")
 
 
 @pytest.mark.parametrize("panel", ["all", "matched"])
@@ -225,76 +314,53 @@ def test_norm_distance(shift, n, alike, apart, panel):
 
 def test_one_language_apart_is_against_all_alike_and_against_all_apart():
     made_up = evidence(norms=norms({"ko": 3}, 4000))
-    assert found("norm_distance", made_up, ALIKE, panel="all", pretraining="multilingual")[0] == NOT_ALL
-    assert found("norm_distance", made_up, APART, panel="all", pretraining="multilingual")[0] == NOT_ALL
+    for rule in (ALIKE, APART):
+        assert found("norm_distance", made_up, rule, **MULTILINGUAL)[0] == NOT_ALL
 
 
 def test_norms_that_are_constant_by_construction_decide_nothing():
     made_up = evidence(constant={BASE: True})
-    estimate = QUANTITIES["norm_distance"](made_up, panel="all", pretraining="multilingual")
-    assert not estimate.decides
+    assert found("norm_distance", made_up, ALIKE, **MULTILINGUAL)[0] == UNDECIDED
+    estimate = quantity("norm_distance", made_up, **MULTILINGUAL)
     assert estimate.note == "Says nothing: norms constant over the vocabulary (base)."
-    assert found("norm_distance", made_up, ALIKE, panel="all", pretraining="multilingual")[0] == UNDECIDED
 
 
 def test_a_base_of_constant_norms_is_left_out_where_there_is_another():
-    two = evidence(
-        setting=setting([BASE, "flat"]), norms=pd.concat([norms({}, 4000), norms({"ko": 3}, 4000, base="flat")]),
-        constant={BASE: False, "flat": True},
-    )  # fmt: skip
-    assert found("norm_distance", two, ALIKE, panel="all", pretraining="multilingual")[0] == HOLDS
-    assert "Left out" in QUANTITIES["norm_distance"](two, panel="all", pretraining="multilingual").note
-
-
-def test_a_claim_about_a_kind_of_base_that_is_not_there_says_so():
-    with pytest.raises(UntestableError, match="bases with english pretraining; there is none among base"):
-        QUANTITIES["norm_distance"](evidence(), panel="all", pretraining="english")
+    both = pd.concat([norms({}, 4000), norms({"ko": 3}, 4000, base="flat")])
+    constant = {BASE: False, "flat": True}
+    two = evidence(setting=setting([BASE, "flat"]), norms=both, constant=constant)
+    assert found("norm_distance", two, ALIKE, **MULTILINGUAL)[0] == HOLDS
+    assert "Left out" in quantity("norm_distance", two, **MULTILINGUAL).note
 
 
 def test_a_language_without_matched_tokens_has_no_statistic():
     made_up = evidence(norms=norms({}).query("not (panel == 'matched' and eval_language == 'ko')"))
-    verdict_found, value = found("norm_distance", made_up, ALIKE, panel="matched", pretraining="multilingual")
-    assert verdict_found == UNDECIDED and np.isnan(value)
+    verdict, value = found("norm_distance", made_up, ALIKE, panel="matched", pretraining="multilingual")
+    assert verdict == UNDECIDED and np.isnan(value)
 
 
 def test_ks_is_scipy_s_with_bounds_that_cover():
     generator = np.random.default_rng(5)
     one, other = generator.normal(size=50), generator.normal(1, 1, size=80)
-    contrasts = ks_contrasts([(one, other)])
+    contrasts = from_ks([(one, other)])
     assert contrasts.points[0] == ks_2samp(one, other).statistic
     (low,), (high,) = contrasts.ends(0.95)
     assert low < 0.383 < high  # 2 Phi(1/2) - 1
-    assert high - contrasts.points[0] == pytest.approx(
-        0.2093 + 0.1655, abs=1e-4
-    )  # sqrt(log(4 / 0.05) / (2 n)), of each n
+    # sqrt(log(4 / 0.05) / (2 n)), of each n
+    assert high - contrasts.points[0] == pytest.approx(0.2093 + 0.1655, abs=1e-4)
 
 
-@pytest.mark.parametrize("over", ["mean", "each"])
-@pytest.mark.parametrize(
-    ("english", "target", "expected"),
-    [
-        (0.6, 0.3, HOLDS),
-        (0.5, 0.5, UNDECIDED),
-        (0.2, 0.6, FAILS),
-        (0.5, -0.5, UNDECIDED),
-    ],  # a tie without spread is none
-)
-def test_win_rate_lead(english, target, expected, over):
-    made_up = evidence(win_rates=wins({"base": 0.1, "english": english, "target": target}))
-    assert found("win_rate_lead", made_up, TIE, against="target", over=over)[0] == expected
+def of_judgements(table, trainings=1, against="base"):
+    rates = WinRates(table, INTERVAL, trainings)
+    return rates, quantity("win_rate_lead", evidence(win_rates=rates), against=against, over="mean")
 
 
 def test_an_instruction_s_win_is_its_mean_over_runs():
     table = judgements({"english": 0.5, "base": 0.5}, runs=2)
-    uneven = table.assign(
-        win=table["win"].where(table["policy"] == "base", (table["run"] == 0).astype(float))
-    )
-    of_runs = WinRates(uneven, INTERVAL)
-    assert of_runs.draws("english", "es") == pytest.approx(
-        50
-    )  # each instruction once right and once wrong: no spread
-    note = QUANTITIES["win_rate_lead"](evidence(win_rates=of_runs), against="base", over="mean").note
-    assert note == "Languages: es it ko zh. Answers per instruction: 2."
+    of_run = (table["run"] == 0).astype(float)
+    rates, estimate = of_judgements(table.assign(win=table["win"].where(table["policy"] == "base", of_run)))
+    assert rates.draws("english", "es") == pytest.approx(50)  # each once right and once wrong: no spread
+    assert estimate.note == "Languages: es it ko zh. Answers per instruction: 2."
 
 
 def test_trainings_of_policies_that_differ_widen_the_interval_of_a_lead():
@@ -302,85 +368,47 @@ def test_trainings_of_policies_that_differ_widen_the_interval_of_a_lead():
     table["run"] += 1
     other = (table["policy"] == "english") & (table["run"] == 2)
     table.loc[other & table["id"].between("i30", "i53"), "win"] = 1.0  # the second training gets 90%, not 50
-
-    def lead(trainings, against):
-        rates = WinRates(table, INTERVAL, trainings)
-        return QUANTITIES["win_rate_lead"](evidence(win_rates=rates), against=against, over="mean")
-
     for against in ("target", "base"):
-        one, two = lead(1, against), lead(2, against)
+        one, two = (of_judgements(table, trainings, against)[1] for trainings in (1, 2))
         assert two.contrasts.points == pytest.approx(one.contrasts.points)
         (low,), (high,) = one.contrasts.ends(0.95)
         (lower,), (higher,) = two.contrasts.ends(0.95)
         assert lower < low - 5 < high + 5 < higher
-        assert (two.trainings, two.test) == (
-            2,
-            "paired bootstrap over instructions and variance between trainings",
-        )
+        assert two.trainings == 2
+        assert two.test == "paired bootstrap over instructions and variance between trainings"
 
 
 def test_an_instruction_without_all_judgements_is_left_out_and_counted():
     table = judgements({"english": 0.5, "base": 0.5}, runs=1)
     table.loc[3, "win"] = np.nan
-    estimate = QUANTITIES["win_rate_lead"](
-        evidence(win_rates=WinRates(table, INTERVAL)), against="base", over="mean"
-    )
-    assert estimate.n == 59
-    assert "Left out: 1 instructions" in estimate.note
-
-
-def test_win_rates_of_other_languages_say_so():
-    english = wins({"english": 0.5, "base": 0.5}, languages=["en"])
-    with pytest.raises(
-        UntestableError, match="the claim is about target languages; this run judged answers in en"
-    ):
-        QUANTITIES["win_rate_lead"](evidence(win_rates=english), against="base", over="mean")
-
-
-def test_judgements_without_a_common_instruction_are_refused():
+    _, estimate = of_judgements(table)
+    assert estimate.n == 59 and "Left out: 1 instructions" in estimate.note
     with pytest.raises(PolyrewardError, match="none of 60 instructions"):
-        WinRates(judgements({"english": 0.5}).assign(win=np.nan), INTERVAL)
-
-
-@pytest.mark.parametrize(
-    ("of_scorers", "mean", "each"),
-    [
-        ({"rm": 0.9, "judge": 0.8}, HOLDS, HOLDS),
-        ({"rm": 0.9, "judge": 0.3}, HOLDS, NOT_ALL),
-        ({"rm": 0.3, "judge": 0.1}, FAILS, FAILS),
-        ({"rm": 0.5, "judge": 0.55}, UNDECIDED, UNDECIDED),
-    ],
-)
-def test_above_chance(of_scorers, mean, each):
-    rights = {(scorer, language): share for scorer, share in of_scorers.items() for language in TARGETS}
-    made_up = evidence(
-        setting=setting(off_the_shelf=dict.fromkeys(of_scorers, "unknown")),
-        accuracies=accuracies(rights, tuple(of_scorers)),
-    )
-    assert found("above_chance", made_up, over="mean")[0] == mean
-    assert found("above_chance", made_up, over="each")[0] == each
+        WinRates(table.assign(win=np.nan), INTERVAL)
 
 
 def test_off_the_shelf_models_on_other_bases_are_left_out_and_named():
-    rights = {("rm", language): 0.9 for language in TARGETS}
     kinds = {"rm": "multilingual", "smol": "english"}
-    made_up = evidence(setting=setting(off_the_shelf=kinds), accuracies=accuracies(rights, ("rm", "smol")))
-    assert found("above_chance", made_up, over="each")[0] == HOLDS  # smol is at a third
-    note = QUANTITIES["above_chance"](made_up, over="each").note
+    known = accuracies(everywhere("rm", 0.9), ("rm", "smol"))  # smol is at a third
+    made_up = evidence(setting=setting(off_the_shelf=kinds), accuracies=known)
+    assert found("above_chance", made_up, over="each")[0] == HOLDS
+    note = quantity("above_chance", made_up, over="each").note
     assert note == "Tested: rm. Left out, as their bases are not multilingual: smol."
-    with pytest.raises(UntestableError, match="on a multilingual base was scored, but smol"):
-        QUANTITIES["above_chance"](evidence(setting=setting(off_the_shelf={"smol": "english"})), over="mean")
 
 
 def of_seeds(english):
     """Accuracies of trainings of the English reward model with these shares, and of as many of each other
     one, all alike."""
     suffixes = ["", *(f"_seed{n}" for n in range(2, len(english) + 1))]
-    rights = {
-        (f"{BASE}_en{end}", to): share for end, share in zip(suffixes, english, strict=True) for to in TARGETS
-    }
+    rights = {}
+    for end, share in zip(suffixes, english, strict=True):
+        rights |= everywhere(f"{BASE}_en{end}", share)
     names = [f"{BASE}_{language}{end}" for language in LANGUAGES for end in suffixes]
     return accuracies(rights, names, seeds=range(1, len(english) + 1))
+
+
+def lead_of_seeds(of_trainings, over="mean"):
+    return quantity("english_lead", evidence(accuracies=of_trainings), section="avg", over=over)
 
 
 def test_several_trainings_are_averaged_and_their_variance_added():
@@ -388,32 +416,25 @@ def test_several_trainings_are_averaged_and_their_variance_added():
     assert one.training_draws(BASE, "en", "es", "avg").shape == (401, 1)
     cases = three.training_draws(BASE, "en", "es", "avg")
     assert cases[0, :4] == pytest.approx([70, 90, 70, 50]) and np.array_equal(cases[:, 4], cases[:, 0])
-    estimate = QUANTITIES["english_lead"](evidence(accuracies=three), section="avg", over="mean")
+    estimate = lead_of_seeds(three)
     assert estimate.test == "paired bootstrap over templates and variance between trainings"
     error, of_trainings = (float(errors[0]) for errors in estimate.contrasts.drawn.errors())
     # Trainings 20 points apart: 400 / 3, minus the templates' part
     assert of_trainings == pytest.approx(20 / np.sqrt(3), rel=0.05)
-    of_templates = QUANTITIES["english_lead"](
-        evidence(accuracies=of_seeds([0.7] * 3)), section="avg", over="mean"
-    ).contrasts
-    assert of_templates.drawn.errors()[1][0] == 0
+    assert lead_of_seeds(of_seeds([0.7] * 3)).contrasts.drawn.errors()[1][0] == 0
     assert error == pytest.approx(np.hypot(of_trainings, estimate.contrasts.drawn.values[1:].std()))
     low, high = (float(end[0]) for end in estimate.contrasts.ends(0.95))
-    freedom = (
-        2 * error**4 / (400 / 3) ** 2
-    )  # Satterthwaite's: nearly all of the variance is of three trainings
+    # Satterthwaite's: nearly all of the variance is of three trainings
+    freedom = 2 * error**4 / (400 / 3) ** 2
     assert (high - low) / 2 == pytest.approx(error * student.ppf(0.975, freedom), rel=0.05)
 
 
 def test_an_english_training_moves_all_contrasts_that_it_is_in():
     three = of_seeds([0.9, 0.7, 0.5])
-    each = QUANTITIES["english_lead"](evidence(accuracies=three), section="avg", over="each").contrasts
-    of_trainings = each.drawn.errors()[1]
+    of_trainings = lead_of_seeds(three, "each").contrasts.drawn.errors()[1]
     assert of_trainings == pytest.approx([of_trainings[0]] * len(TARGETS)) and of_trainings[0] > 10
-    mean = QUANTITIES["english_lead"](evidence(accuracies=three), section="avg", over="mean").contrasts
-    assert mean.drawn.errors()[1][0] == pytest.approx(
-        of_trainings[0]
-    )  # the same model in all languages: no mean lessens it
+    # The same model in all languages: no mean lessens it
+    assert lead_of_seeds(three).contrasts.drawn.errors()[1][0] == pytest.approx(of_trainings[0])
 
 
 def test_languages_share_the_draws_of_templates():
@@ -421,14 +442,10 @@ def test_languages_share_the_draws_of_templates():
     assert np.array_equal(made_up.draws(f"{BASE}_en", "es", "avg"), made_up.draws(f"{BASE}_en", "zh", "avg"))
 
 
-def test_languages_of_other_pairs_are_refused():
+def test_languages_of_other_pairs_and_bases_of_other_passages_are_refused():
     tables = {("rm", language): scores(dict.fromkeys(SECTIONS, 0.5)) for language in ("en", "ko")}
     tables["rm", "ko"].loc[3, "template"] = "another"
     with pytest.raises(PolyrewardError, match="rm ko and rm en differ in 1 pairs, as `chat-3`"):
         Accuracies(together(tables), {}, BENCHMARK, INTERVAL)
-
-
-def test_bases_that_read_other_passages_are_refused():
-    models = {"one": {"base": states(0.6)}, "two": {"base": states(0.6, passages=7)}}
     with pytest.raises(PolyrewardError, match="unequal numbers of passages"):
-        Shares(models, INTERVAL)
+        Shares({"one": {"base": states(0.6)}, "two": {"base": states(0.6, passages=7)}}, INTERVAL)

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import ks_2samp, kstwobign, norm
 
 from polyreward.analysis.bootstrap import (
     Between,
@@ -15,9 +15,7 @@ from polyreward.analysis.bootstrap import (
 )
 
 HOLDS, FAILS, UNDECIDED, UNTESTED = "holds", "fails", "not decided", "not tested"
-SMALLER = (  # on the claimed side of zero or not known to be on the other, but short of the bound
-    "smaller than claimed"
-)
+SMALLER = "smaller than claimed"  # on the claimed side of zero, or perhaps on it, but short of the bound
 NOT_ALL = "not all"  # of several contrasts, some are against the claim, and some not
 VERDICTS = [HOLDS, FAILS, SMALLER, NOT_ALL, UNDECIDED, UNTESTED]
 FEWEST_UNITS = 10  # templates, topics, passages and so on, below which an interval decides nothing
@@ -178,12 +176,7 @@ def from_correlations(points: Sequence[float], n: int) -> Contrasts:
     """Contrasts that are correlations of n pairs, with Fisher's intervals; none of fewer than four."""
     values = np.asarray(points, dtype=float)
     middle = np.arctanh(np.clip(values, -1 + 1e-12, 1 - 1e-12))
-
-    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        reach = norm.ppf(0.5 + confidence / 2) * fisher_error(n)
-        return np.tanh(middle - reach), np.tanh(middle + reach)
-
-    return Contrasts(values, ends)
+    return _with_normal_ends(values, middle, fisher_error(n), np.tanh)
 
 
 def fisher_error(n: int) -> float:
@@ -195,12 +188,49 @@ def from_normal(point: float, error: float) -> Contrasts:
     """One contrast with a normal interval.
 
     error: its standard error."""
+    values = np.array([point])
+    return _with_normal_ends(values, values, error, np.asarray)
 
+
+def _with_normal_ends(
+    points: np.ndarray, middle: np.ndarray, error: float, scale: Callable[[np.ndarray], np.ndarray]
+) -> Contrasts:
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
         reach = norm.ppf(0.5 + confidence / 2) * error
-        return np.array([point - reach]), np.array([point + reach])
+        return scale(middle - reach), scale(middle + reach)
 
-    return Contrasts(np.array([point]), ends)
+    return Contrasts(points, ends)
+
+
+def from_ks(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
+    """Return two-sample KS statistics (NaN without tokens), with intervals for any distributions and any n.
+
+    Source: the Dvoretzky-Kiefer-Wolfowitz inequality with Massart's constant, for both samples (union bound).
+    """
+    points = np.array(
+        [ks_2samp(*pair, method="asymp").statistic if all(map(len, pair)) else np.nan for pair in sets]
+    )
+
+    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
+        error = np.log(4 / (1 - confidence)) / 2
+        reach = np.array([sum(np.sqrt(error / max(len(values), 1)) for values in pair) for pair in sets])
+        return np.clip(points - reach, 0, 1), np.clip(points + reach, 0, 1)
+
+    return Contrasts(points, ends)
+
+
+def from_permuted_ks(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
+    """Return KS statistics under permutation of both sets' values: Kolmogorov's limit for many values.
+
+    The limit is the same for all continuous distributions. Equal values only make it smaller.
+    """
+    scale = np.array([np.sqrt(1 / max(len(one), 1) + 1 / max(len(other), 1)) for one, other in sets])
+
+    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
+        low, high = kstwobign.ppf([(1 - confidence) / 2, (1 + confidence) / 2])
+        return np.clip(low * scale, 0, 1), np.clip(high * scale, 0, 1)
+
+    return Contrasts(np.clip(kstwobign.mean() * scale, 0, 1), ends)
 
 
 def extreme(contrasts: Contrasts, side: str, confidence: float) -> tuple[float, float, float]:

@@ -47,15 +47,7 @@ class TopicScores:
         self.n_topics, self.freedom = topics.nunique(), board.freedom("carb")
         sections = {"carb": self.domains, **{domain: [domain] for domain in self.domains}}
         of_item = board.items["domain"]
-        drawn = resampled_sections(
-            board.right[names].to_numpy(),
-            of_item,
-            topics,
-            of_item.value_counts().to_dict(),
-            sections,
-            interval.samples,
-            job_seed(interval.seed, "bootstrap", "claims", "topics"),
-        )
+        drawn = _drawn(board.right[names].to_numpy(), of_item, topics, sections, interval, "topics")
         points = [[board.point([name], section) for section in sections] for name in names]
         self._values, self._sections = np.concatenate([np.array(points)[None], 100 * drawn]), list(sections)
         halves = half_of(topics, of_item)
@@ -101,17 +93,23 @@ def _mean_scores(
     right: pd.DataFrame, domains: pd.Series, topics: pd.Series, half: int, interval: Interval
 ) -> np.ndarray:
     """Return the mean scores (%) of some items and their resamples (1 + samples, reward models)."""
-    inside = domains.loc[right.index]
-    drawn = resampled_sections(
-        right.to_numpy(),
-        inside,
-        topics.loc[right.index],
-        inside.value_counts().to_dict(),
-        {"all": sorted(set(inside))},
-        interval.samples,
-        job_seed(interval.seed, "bootstrap", "claims", "half", str(half)),
-    )[:, :, 0]
+    inside, of_topic = domains.loc[right.index], topics.loc[right.index]
+    sections = {"all": sorted(set(inside))}
+    drawn = _drawn(right.to_numpy(), inside, of_topic, sections, interval, "half", str(half))[:, :, 0]
     return 100 * np.vstack([right.mean(), drawn])
+
+
+def _drawn(
+    values: np.ndarray,
+    domains: pd.Series,
+    topics: pd.Series,
+    sections: Mapping[str, Sequence[str]],
+    interval: Interval,
+    *key: str,
+) -> np.ndarray:
+    """Return the means over items (samples, columns, sections); topics are drawn within their domain."""
+    weights, seed = domains.value_counts().to_dict(), job_seed(interval.seed, "bootstrap", "claims", *key)
+    return resampled_sections(values, domains, topics, weights, sections, interval.samples, seed)
 
 
 class Sensitivity:
@@ -144,17 +142,10 @@ class Sensitivity:
             return
         items = next(iter(scores.values())).groupby("id")[["template", "domain"]].first()
         values = np.concatenate([table.loc[items.index].to_numpy() for table in sizes.values()], axis=1)
-        topics, domains = items["template"], items["domain"].value_counts().to_dict()
-        self.n_topics, self.freedom = topics.nunique(), degrees_of_freedom(items["domain"], topics)
-        drawn = resampled_sections(
-            values,
-            items["domain"],
-            topics,
-            domains,
-            {"all": list(domains)},
-            interval.samples,
-            job_seed(interval.seed, "bootstrap", "claims", "perturbations"),
-        )[:, :, 0]
+        topics, domains = items["template"], items["domain"]
+        self.n_topics, self.freedom = topics.nunique(), degrees_of_freedom(domains, topics)
+        sections = {"all": list(domains.value_counts().index)}
+        drawn = _drawn(values, domains, topics, sections, interval, "perturbations")[:, :, 0]
         means = np.concatenate([values.mean(axis=0)[None], drawn])
         of_models = means.reshape(len(means), len(sizes), -1)
         self.indices, self.each = sensitivity_index(of_models), indices_by_wording(of_models)

@@ -8,10 +8,15 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-from scipy.stats import ks_2samp, kstwobign
 
 from polyreward.analysis.accuracies import split_cases
-from polyreward.analysis.verdicts import Contrasts, from_correlations, from_draws, from_permutations
+from polyreward.analysis.verdicts import (
+    from_correlations,
+    from_draws,
+    from_ks,
+    from_permutations,
+    from_permuted_ks,
+)
 from polyreward.carb.downstream.correlation import FEWEST_BASES, correlations_with, permuted_by_base
 from polyreward.claims.estimate import Estimate, require
 from polyreward.claims.transfer_evidence import Evidence
@@ -30,22 +35,15 @@ def lead_over_other_sources(evidence: Evidence, section: str = "avg") -> Estimat
     setting, training_draws = evidence.setting, evidence.accuracies.training_draws
     require(len(setting.targets) > 1, "it takes a third language; this run has one target language")
 
-    def lead(base: str, language: str, other: str) -> np.ndarray:
-        return training_draws(base, setting.source, language, section) - training_draws(
-            base, other, language, section
+    def lead(other: str) -> np.ndarray:
+        return _mean(
+            training_draws(base, setting.source, language, section)
+            - training_draws(base, other, language, section)
+            for base, language in product(setting.bases, setting.targets)
+            if language != other
         )
 
-    return _of_templates(
-        evidence,
-        [
-            _mean(
-                lead(base, language, other)
-                for base, language in product(setting.bases, setting.targets)
-                if language != other
-            )
-            for other in setting.targets
-        ],
-    )
+    return _of_templates(evidence, list(map(lead, setting.targets)))
 
 
 def lead_of_section(evidence: Evidence, section: str) -> Estimate:
@@ -73,7 +71,7 @@ def gap_between_bases(evidence: Evidence, bases: Sequence[str], of: str, over: s
     Args:
         of: the "lead" of the English reward model, or the "target" model's accuracy.
     """
-    _require_bases(evidence, bases)
+    _require_here(bases, evidence.setting.bases, "bases")
 
     def value(base: str, language: str) -> np.ndarray:
         if of == "lead":
@@ -105,9 +103,9 @@ def loss_between_kinds(evidence: Evidence) -> Estimate:
 
 def english_against_scorer(evidence: Evidence, bases: Sequence[str], scorer: str) -> Estimate:
     """Return English reward models of some bases minus an off-the-shelf one, mean over bases, languages."""
-    _require_bases(evidence, bases)
-    _require_scorers(evidence, [scorer])
     setting, accuracies = evidence.setting, evidence.accuracies
+    _require_here(bases, setting.bases, "bases")
+    _require_here([scorer], setting.off_the_shelf, "models")
     leads = [
         accuracies.training_draws(base, setting.source, language, "avg")
         - accuracies.draws(scorer, language, "avg")[:, None]
@@ -118,20 +116,20 @@ def english_against_scorer(evidence: Evidence, bases: Sequence[str], scorer: str
 
 def lead_of_scorer(evidence: Evidence, scorer: str, among: Sequence[str]) -> Estimate:
     """Return an off-the-shelf reward model minus each of some others, in each target language."""
-    _require_scorers(evidence, [scorer, *among])
+    _require_here([scorer, *among], evidence.setting.off_the_shelf, "models")
     draws, cells = evidence.accuracies.draws, product(among, evidence.setting.targets)
     leads = [draws(scorer, language, "avg") - draws(other, language, "avg") for other, language in cells]
-    return _of_scorers(evidence, leads)
+    return _of_templates(evidence, leads, trained=False)
 
 
 def least_loss(evidence: Evidence, scorer: str, among: Sequence[str]) -> Estimate:
     """How much more other off-the-shelf reward models lose, from the source to the targets, than one."""
-    _require_scorers(evidence, [scorer, *among])
+    _require_here([scorer, *among], evidence.setting.off_the_shelf, "models")
 
     def loss(name: str) -> np.ndarray:
         return _loss(evidence, lambda language: evidence.accuracies.draws(name, language, "avg"))
 
-    return _of_scorers(evidence, [loss(other) - loss(scorer) for other in among])
+    return _of_templates(evidence, [loss(other) - loss(scorer) for other in among], trained=False)
 
 
 def correlation_with_preservation(evidence: Evidence) -> Estimate:
@@ -142,19 +140,15 @@ def correlation_with_preservation(evidence: Evidence) -> Estimate:
     """
     setting, shares, training_draws = evidence.setting, evidence.shares, evidence.accuracies.training_draws
     trainings = [setting.source, *setting.targets]
-
-    def nearness(base: str, training: str) -> float:
-        return -abs(shares.draws(base, training)[0] - shares.draws(base, "base")[0])
-
-    def accuracy(base: str, training: str) -> float:
-        return np.mean(
-            [training_draws(base, training, language, "avg")[0, 0] for language in setting.targets]
-        )
-
-    near, right = (
-        np.array([[value(base, training) for training in trainings] for base in setting.bases])
-        for value in (nearness, accuracy)
-    )
+    near = np.array([
+        [-abs(shares.draws(base, name)[0] - shares.draws(base, "base")[0]) for name in trainings]
+        for base in setting.bases
+    ])  # fmt: skip
+    right = np.array([
+        [np.mean([training_draws(base, name, language, "avg")[0, 0] for language in setting.targets])
+         for name in trainings]
+        for base in setting.bases
+    ])  # fmt: skip
     near, right = (values - values.mean(axis=1, keepdims=True) for values in (near, right))
     require(
         near.size - len(near) > 2,
@@ -164,18 +158,19 @@ def correlation_with_preservation(evidence: Evidence) -> Estimate:
         min(np.ptp(near), np.ptp(right)) > 1e-9,
         "all reward models of a base are alike in accuracy or in their share",
     )
-    bases = np.repeat(setting.bases, len(trainings))
-    permuted = permuted_by_base(near.ravel(), bases, evidence.seed, "claims", "preservation")
-    decides = len(near) >= FEWEST_BASES
+    counted = near.size - len(near) + 1  # each base costs one
+    near, right, bases = near.ravel(), right.ravel(), np.repeat(setting.bases, len(trainings))
+    permuted = permuted_by_base(near, bases, evidence.seed, "claims", "preservation")
+    decides = len(setting.bases) >= FEWEST_BASES
     few = f"Fewer than {FEWEST_BASES} bases decide nothing, as reward models of one base are alike."
     return Estimate(
-        from_correlations([np.corrcoef(near.ravel(), right.ravel())[0, 1]], near.size - len(near) + 1),
+        from_correlations([np.corrcoef(near, right)[0, 1]], counted),
         near.size,
         "trained reward models",
         "Fisher's interval of a correlation within bases",
         "" if decides else few,
         decides,
-        permuted=from_permutations(correlations_with(permuted, pd.DataFrame({"accuracy": right.ravel()}))),
+        permuted=from_permutations(correlations_with(permuted, pd.DataFrame({"accuracy": right}))),
     )
 
 
@@ -202,7 +197,7 @@ def most_collapsed(evidence: Evidence, language: str, over: str) -> Estimate:
 
 def collapse_between_bases(evidence: Evidence, bases: Sequence[str]) -> Estimate:
     """How much more training in the targets raises the largest singular value's share in one base."""
-    _require_bases(evidence, bases)
+    _require_here(bases, evidence.setting.bases, "bases")
     draws, targets = evidence.shares.draws, evidence.setting.targets
     rises = [_mean(draws(base, training) - draws(base, "base") for training in targets) for base in bases]
     return _of_passages(evidence, [rises[0] - rises[1]])
@@ -229,13 +224,13 @@ def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
     ]
     what = "Left out" if varied else "Says nothing"
     return Estimate(
-        ks_contrasts(sets),
+        from_ks(sets),
         min(len(one) for pair in sets for one in pair),
         "tokens (smallest set)",
         "KS statistic with Dvoretzky-Kiefer-Wolfowitz bounds over tokens",
         f"{what}: norms constant over the vocabulary ({constant})." if constant else "",
         bool(varied),
-        permuted=ks_permuted(sets),
+        permuted=from_permuted_ks(sets),
     )
 
 
@@ -254,7 +249,7 @@ def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
         from_draws(of_means, wins.n_instructions - 1, of_each),
         wins.n_instructions,
         "instructions",
-        _with_trainings("paired bootstrap over instructions", wins.n_trainings),
+        _bootstrap_over("instructions", of_each),
         f"Languages: {' '.join(languages)}. Answers per instruction: {wins.n_runs}.{left_out}",
         trainings=wins.n_trainings,
     )
@@ -274,7 +269,7 @@ def above_chance(evidence: Evidence, over: str) -> Estimate:
     draws = evidence.accuracies.draws
     leads = [_mean(draws(scorer, language, "avg") for language in targets) - CHANCE_PCT for scorer in tested]
     left_out = f" Left out, as their bases are not multilingual: {others}." if others else ""
-    return _of_scorers(evidence, leads, f"Tested: {', '.join(tested)}.{left_out}", over)
+    return _of_templates(evidence, leads, over, f"Tested: {', '.join(tested)}.{left_out}", trained=False)
 
 
 def by_latin(languages: Sequence[str], scripts: dict[str, str]) -> tuple[list[str], list[str]]:
@@ -294,37 +289,6 @@ def norm_sets(norms: pd.DataFrame, language: str, source: str) -> tuple[np.ndarr
     return own.loc[own["side"] == "language", "norm"].to_numpy(), (
         whole if len(whole) else matches
     ).to_numpy()
-
-
-def ks_contrasts(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
-    """Return two-sample KS statistics (NaN without tokens), with intervals for any distributions and any n.
-
-    Source: the Dvoretzky-Kiefer-Wolfowitz inequality with Massart's constant, for both samples (union bound).
-    """
-    points = np.array(
-        [ks_2samp(*pair, method="asymp").statistic if all(map(len, pair)) else np.nan for pair in sets]
-    )
-
-    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        error = np.log(4 / (1 - confidence)) / 2
-        reach = np.array([sum(np.sqrt(error / max(len(values), 1)) for values in pair) for pair in sets])
-        return np.clip(points - reach, 0, 1), np.clip(points + reach, 0, 1)
-
-    return Contrasts(points, ends)
-
-
-def ks_permuted(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
-    """Return KS statistics under permutation of both sets' values: Kolmogorov's limit for many values.
-
-    The limit is the same for all continuous distributions. Equal values only make it smaller.
-    """
-    scale = np.array([np.sqrt(1 / max(len(one), 1) + 1 / max(len(other), 1)) for one, other in sets])
-
-    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        low, high = kstwobign.ppf([(1 - confidence) / 2, (1 + confidence) / 2])
-        return np.clip(low * scale, 0, 1), np.clip(high * scale, 0, 1)
-
-    return Contrasts(np.clip(kstwobign.mean() * scale, 0, 1), ends)
 
 
 def _mean(values: Iterable[np.ndarray]) -> np.ndarray:
@@ -371,45 +335,35 @@ def _mean_or_each(leads: Sequence[np.ndarray], over: str) -> np.ndarray:
     return stacked.mean(axis=1, keepdims=True) if over == "mean" else stacked
 
 
-def _of_templates(evidence: Evidence, contrasts: Sequence[np.ndarray], over: str = "each") -> Estimate:
-    """Return an estimate for reward models that were trained here."""
-    accuracies, trainings = evidence.accuracies, evidence.accuracies.n_seeds
-    of_means, of_each = split_cases(_mean_or_each(contrasts, over), trainings)
-    drawn = from_draws(of_means, accuracies.freedom, of_each)
-    test = _with_trainings("paired bootstrap over templates", trainings)
-    return Estimate(drawn, accuracies.n_templates, "templates", test, trainings=trainings)
+def _bootstrap_over(units: str, of_each: np.ndarray | None) -> str:
+    return f"paired bootstrap over {units}{'' if of_each is None else ' and variance between trainings'}"
 
 
-def _with_trainings(test: str, trainings: int) -> str:
-    return f"{test} and variance between trainings" if trainings > 1 else test
+def _of_templates(
+    evidence: Evidence, leads: Sequence[np.ndarray], over: str = "each", note: str = "", trained: bool = True
+) -> Estimate:
+    """Return an estimate from accuracies.
 
-
-def _of_scorers(evidence: Evidence, leads: Sequence[np.ndarray], note="", over: str = "each") -> Estimate:
-    """Return an estimate for reward models that were not trained here."""
-    accuracies = evidence.accuracies
-    contrasts = from_draws(_mean_or_each(leads, over), accuracies.freedom)
-    return Estimate(contrasts, accuracies.n_templates, "templates", "paired bootstrap over templates", note)
+    Args:
+        leads: (1 + resamples, cases) of reward models that were trained here, else (1 + resamples,).
+    """
+    accuracies, values, of_each = evidence.accuracies, _mean_or_each(leads, over), None
+    if trained:
+        values, of_each = split_cases(values, accuracies.n_seeds)
+    drawn, test = from_draws(values, accuracies.freedom, of_each), _bootstrap_over("templates", of_each)
+    trainings = accuracies.n_seeds if trained else None
+    return Estimate(drawn, accuracies.n_templates, "templates", test, note, trainings=trainings)
 
 
 def _of_passages(evidence: Evidence, contrasts: Sequence[np.ndarray]) -> Estimate:
-    n = evidence.shares.n_passages
-    drawn = from_draws(np.stack(contrasts, axis=1), n - 1)
-    return Estimate(drawn, n, "passages", "paired bootstrap over passages", trainings=1)
+    n, drawn = evidence.shares.n_passages, np.stack(contrasts, axis=1)
+    return Estimate(from_draws(drawn, n - 1), n, "passages", _bootstrap_over("passages", None), trainings=1)
 
 
-def _require_bases(evidence: Evidence, bases: Sequence[str]) -> None:
-    here = evidence.setting.bases
+def _require_here(names: Sequence[str], here: Iterable[str], what: str) -> None:
     require(
-        set(bases) <= set(here),
-        f"the claim is about {' and '.join(bases)}; this run's bases are {' and '.join(here)}",
-    )
-
-
-def _require_scorers(evidence: Evidence, scorers: Sequence[str]) -> None:
-    here = list(evidence.setting.off_the_shelf)
-    require(
-        set(scorers) <= set(here),
-        f"the claim is about {' and '.join(scorers)}; this run's models are {' and '.join(here) or 'none'}",
+        set(names) <= set(here),
+        f"the claim is about {' and '.join(names)}; this run's {what} are {' and '.join(here) or 'none'}",
     )
 
 
