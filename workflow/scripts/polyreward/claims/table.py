@@ -36,33 +36,10 @@ from polyreward.claims.transfer_quantities import QUANTITIES
 from polyreward.core.tables import read_table, write_table
 
 COLUMNS = [
-    "claim",
-    "paper",
-    "number",
-    "where",
-    "says",
-    "quantity",
-    "estimate",
-    "low",
-    "high",
-    "se",
-    "se_trainings",
-    "unit",
-    "n",
-    "n_of",
-    "test",
-    "rule",
-    "null",
-    "null_low",
-    "null_high",
-    "null_of",
-    "verdict",
-    "speaks_of",
-    "p",
-    "p_holm",
-    "rule_sha256",
-    "printed_estimate",
-    "note",
+    *("claim", "paper", "number", "where", "says", "quantity"),
+    *("estimate", "low", "high", "se", "se_trainings", "unit", "n", "n_of", "test", "rule"),
+    *("null", "null_low", "null_high", "null_of"),
+    *("verdict", "speaks_of", "p", "p_holm", "rule_sha256", "printed_estimate", "note"),
 ]
 TEXTS = ["n_of", "test", "null_of", "verdict", "speaks_of", "note"]
 DIGITS = {
@@ -94,8 +71,7 @@ def claims_table(
 
     Columns:
         se, se_trainings: standard error of the contrast, and the trainings' part of it. Of several contrasts,
-            the
-            one whose end is nearest to the bound. Empty where the interval is not by resampling.
+            the one whose end is nearest to the bound. Empty where the interval is not by resampling.
         p: the least 1 - confidence at which the verdict is decided.
         p_holm: corrected by Holm for all tested claims of the paper.
         null, null_low, null_high, null_of: the quantity for a scorer that cannot know. Where a claim has a
@@ -156,19 +132,16 @@ def _ours(
         found = quantity(evidence, **options)
         null, difference = null_of(null_model["by"], found, quantity, evidence, options)
     except UntestableError as reason:
-        numbers = dict.fromkeys(
-            ("estimate", "low", "high", "se", "se_trainings", "n", "p", "null", "null_low", "null_high"),
-            np.nan,
-        )
         texts = dict.fromkeys(("n_of", "test", "null_of", "speaks_of"), "")
-        return {**numbers, **texts, "verdict": UNTESTED}, f"Cannot be tested here: {reason}."
+        numbers = ("estimate", "low", "high", "se", "se_trainings", "n", "p", "null", "null_low", "null_high")
+        row = dict.fromkeys(numbers, np.nan) | texts | {"verdict": UNTESTED}
+        return row, f"Cannot be tested here: {reason}."
     estimate, low, high = extreme(found.contrasts, rule.side, confidence)
     error, error_of_trainings = errors_at_bound(found.contrasts, rule.side, confidence)
     null_estimate, null_low, null_high = extreme(null, rule.side, confidence)
     enough = found.n >= found.fewest
-    said, p, within = _decided(
-        found.contrasts, difference if null_model["beyond"] else None, rule, confidence
-    )
+    beyond_null = difference if null_model["beyond"] else None
+    said, p, within = _decided(found.contrasts, beyond_null, rule, confidence)
     decides = found.decides and enough
     few = "" if enough else f"Fewer than {found.fewest} {found.n_of} decide nothing."
     trainings = "" if found.trainings is None else f"Trainings of each model: {found.trainings}."
@@ -229,25 +202,21 @@ def write_claims(table: pd.DataFrame, name: str, caption: str, confidence: str, 
 
 def display_claims(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     """Lay out the claims as text cells for reading."""
+    rows = table.to_dict("records")
+    paper, number = table["paper"].map(SHORT), table["number"].astype(str)
     return pd.DataFrame(
         {
-            "Claim": (
-                table["paper"].map(SHORT)
-                + " "
-                + table["number"].astype(str)
-                + " "
-                + table["claim"].str.replace("_", " ")
-            ),
+            "Claim": paper + " " + number + " " + table["claim"].str.replace("_", " "),
             "Says": table["says"],
-            f"Ours [{confidence}]": [interval_text(row, "") for row in table.to_dict("records")],
-            "n": [f"{row.n} {row.n_of}" if pd.notna(row.n) else "" for row in table.itertuples()],
+            f"Ours [{confidence}]": [interval_text(row, "") for row in rows],
+            "n": [size_text(row) for row in rows],
             "Holds if": table["rule"],
-            f"Null [{confidence}]": [_null(row) for row in table.to_dict("records")],
-            "Verdict": [_verdict(row) for row in table.to_dict("records")],
+            f"Null [{confidence}]": [_null(row) for row in rows],
+            "Verdict": [", ".join(filter(None, (row["verdict"], reach_text(row)))) for row in rows],
             "p (Holm)": [
-                f"{row.p:.3f} ({row.p_holm:.3f})" if pd.notna(row.p) else "" for row in table.itertuples()
+                f"{row['p']:.3f} ({row['p_holm']:.3f})" if pd.notna(row["p"]) else "" for row in rows
             ],
-            "Printed": [interval_text(row, "printed_") for row in table.to_dict("records")],
+            "Printed": [interval_text(row, "printed_") for row in rows],
         }
     )
 
@@ -257,15 +226,20 @@ def _null(row: dict) -> str:
     return f"{shown} {row['null_of'].partition(':')[0]}" if shown else ""
 
 
-def _verdict(row: dict) -> str:
-    models_only = row["speaks_of"] == "these models only" and row["verdict"] not in (UNDECIDED, UNTESTED)
-    return f"{row['verdict']}, of these models only" if models_only else row["verdict"]
+def size_text(row: Mapping) -> str:
+    """Return the size of a claim's sample in words; "" for a claim that was not tested."""
+    return f"{row['n']} {row['n_of']}" if pd.notna(row["n"]) else ""
+
+
+def reach_text(row: Mapping) -> str:
+    """Return what a verdict is limited to, if it is."""
+    decided = row["verdict"] not in (UNDECIDED, UNTESTED)
+    return "of these models only" if decided and row["speaks_of"] == "these models only" else ""
 
 
 def format_of(unit: str, values: Sequence[float]) -> str:
     """Return the format of an estimate and its ends: their unit's, with at least one digit of the largest
-    finite value; of a share or KS statistic, two digits of the interval's width.
-    """
+    finite value; of a share or KS statistic, two digits of the interval's width."""
     finite = [value for value in values if np.isfinite(value)] or [0.0]
     sign, of_unit = DIGITS[unit].removesuffix("f").split(".")
     needed = _first_digit(max(map(abs, finite)))

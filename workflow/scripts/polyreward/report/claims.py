@@ -10,7 +10,7 @@ from types import SimpleNamespace as Shown
 import pandas as pd
 
 from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, SMALLER, UNDECIDED, UNTESTED, VERDICTS
-from polyreward.claims.table import SHORT, interval_text, read_claims
+from polyreward.claims.table import SHORT, interval_text, reach_text, read_claims, size_text
 from polyreward.core.errors import PolyrewardError
 
 WIDTH = 220  # of a drawing, in the units of its viewBox
@@ -27,19 +27,8 @@ LOOKS = {
 }
 # What is shown of a claim outright; any other column of its table is below "more".
 OUTRIGHT = {
-    "claim",
-    "paper",
-    "number",
-    "says",
-    "estimate",
-    "low",
-    "high",
-    "unit",
-    "n",
-    "n_of",
-    "rule",
-    "verdict",
-    "printed_estimate",
+    *("claim", "paper", "number", "says", "estimate", "low", "high", "unit", "n", "n_of", "rule"),
+    *("verdict", "printed_estimate"),
 }
 
 
@@ -65,16 +54,15 @@ def shown_claims(path: Path, command: str) -> list[Shown]:
 
 
 def _claim(row: dict, span: tuple[float, float]) -> Shown:
-    few = row["verdict"] not in (UNDECIDED, UNTESTED) and row["speaks_of"] == "these models only"
     return Shown(
         name=row["claim"],
         paper=row["paper"],
         number=f"{SHORT[row['paper']]} {row['number']}",
         says=row["says"],
         verdict=verdict_of(row["verdict"]),
-        speaks_of="of these models only" if few else "",
+        speaks_of=reach_text(row),
         ours=interval_text(row, ""),
-        n=f"{row['n']} {row['n_of']}" if pd.notna(row["n"]) else "",
+        n=size_text(row),
         rule=row["rule"],
         printed=interval_text(row, "printed_"),
         unit=row["unit"],
