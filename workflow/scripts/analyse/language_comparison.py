@@ -32,7 +32,8 @@ def language_table(
     comparison = Comparison(scores, benchmark, interval, half_credit)
     seeds: dict[str, list[str]] = {}
     for model in comparison.scorers:
-        seeds.setdefault(_first_seed(model), []).append(model)
+        first = str(dataclasses.replace(ModelName.parse(model), seed=1)) if "_" in model else model
+        seeds.setdefault(first, []).append(model)
     records = []
     for model, of_model in seeds.items():
         trained = ModelName.parse(model) if "_" in model else None
@@ -47,10 +48,6 @@ def language_table(
     records += [{"reward_model": model, "missing": reason} for model, reason in missing.items()]
     table = pd.DataFrame(records).assign(eval_language=comparison.language)
     return sizes_of(table.reindex(columns=LANGUAGE_COLUMNS), ["n_pairs", "n_templates", "n_seeds"])
-
-
-def _first_seed(model: str) -> str:
-    return str(dataclasses.replace(ModelName.parse(model), seed=1)) if "_" in model else model
 
 
 def main(snakemake):

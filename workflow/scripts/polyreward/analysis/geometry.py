@@ -34,13 +34,10 @@ def linear_cka(one: np.ndarray, other: np.ndarray) -> float:
     states hardly varies."""
     # A shift leaves the estimate as it is, but inner products of states far from zero differ by less than
     # they are rounded to
-    around_zero = [
-        states - states.mean(axis=0) for states in (one.astype("float64"), other.astype("float64"))
-    ]
-    grams = [states @ states.T for states in around_zero]
-    cross, first, second = (
-        _hsic(a, b) for a, b in ((grams[0], grams[1]), (grams[0], grams[0]), (grams[1], grams[1]))
-    )
+    centred = [states - states.mean(axis=0) for states in (one.astype("float64"), other.astype("float64"))]
+    grams = [states @ states.T for states in centred]
+    pairs = ((grams[0], grams[1]), (grams[0], grams[0]), (grams[1], grams[1]))
+    cross, first, second = (_hsic(*pair) for pair in pairs)
     scale = first * second
     return float(cross / np.sqrt(scale)) if scale > 0 else float("nan")
 
@@ -69,9 +66,8 @@ def geometry_table(
     for training, of_model in states.items():
         shares = spectra(of_model)
         mean = shares.mean(axis=0)
-        drawn = np.vstack(
-            [mean, resampled_means(shares, interval, "figure1", base)]
-        )  # the same passages for every model
+        # The same passages for every model
+        drawn = np.vstack([mean, resampled_means(shares, interval, "figure1", base)])
         ends = np.clip(student_interval(drawn, interval.confidence, passages - 1), 0, 1)
         for rank, found in enumerate(zip(mean, *ends, strict=True)):
             records.append((training, "spectrum", str(rank + 1), *found))

@@ -47,15 +47,8 @@ STYLE = {
     "figure.dpi": 200,
 }
 # Okabe and Ito, Color Universal Design, 2008
-BLACK, ORANGE, SKY, GREEN, BLUE, VERMILLION, PURPLE = (
-    "#000000",
-    "#E69F00",
-    "#56B4E9",
-    "#009E73",
-    "#0072B2",
-    "#D55E00",
-    "#CC79A7",
-)
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#8C8C8C"
 
 
@@ -67,14 +60,8 @@ class Look(NamedTuple):
     dashes: str | tuple
 
 
-SOLID, DASHED, DASH_DOT, LONG, SHORT, DOTTED = (
-    "-",
-    (0, (5, 1.5)),
-    (0, (5, 1.2, 1, 1.2)),
-    (0, (8, 2)),
-    (0, (3, 1)),
-    (0, (1, 1.1)),
-)
+SOLID, DASHED, DASH_DOT = "-", (0, (5, 1.5)), (0, (5, 1.2, 1, 1.2))
+LONG, SHORT, DOTTED = (0, (8, 2)), (0, (3, 1)), (0, (1, 1.1))
 # The source language is black; warm colours are languages in Latin letters, cool ones in other scripts, in
 # each dark and light.
 LANGUAGES = {
@@ -118,10 +105,8 @@ def language_look(language: str) -> Look:
     if language in LANGUAGES:
         return LANGUAGES[language]
     number = zlib.crc32(language.encode())  # not listed: by its code, so that adding it needs no line here
-    colour, dashes = (
-        (VERMILLION, PURPLE, GREEN, BLUE)[number % 4],
-        (DASHED, DASH_DOT, LONG, SHORT)[number // 4 % 4],
-    )
+    colour = (VERMILLION, PURPLE, GREEN, BLUE)[number % 4]
+    dashes = (DASHED, DASH_DOT, LONG, SHORT)[number // 4 % 4]
     return Look(colour, "1234"[number // 16 % 4], dashes)
 
 

@@ -3,11 +3,11 @@
 import base64
 import io
 import re
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace as Shown
 
+import numpy as np
 import pandas as pd
 from PIL import Image, UnidentifiedImageError
 
@@ -84,24 +84,15 @@ def files_of(results: Results, name: str) -> list[str]:
     A file with the name of another artifact belongs to that one.
     """
     target = Path(results.targets[name])
-    others = {Path(other).stem for other in results.targets.values()} - {target.stem}
-    folder = results.folder / target.parent
+    own = target.stem
+    stems = [Path(other).stem for other in results.targets.values()]
+    longer = tuple(f"{other}_" for other in stems if other.startswith(f"{own}_"))
     found = [
-        path
-        for path in folder.glob(f"{target.stem}*")
-        if path.is_file() and _is_of(path.stem, target.stem, others)
+        path.relative_to(results.folder).as_posix()
+        for path in (results.folder / target.parent).glob(f"{own}*")
+        if path.is_file() and f"{path.stem}_".startswith(f"{own}_") and not f"{path.stem}_".startswith(longer)
     ]
-    return sorted(
-        (path.relative_to(results.folder).as_posix() for path in found),
-        key=lambda file: (Path(file).stem, file),
-    )
-
-
-def _is_of(stem: str, own: str, others: Iterable[str]) -> bool:
-    longer = [other for other in others if other.startswith(f"{own}_")]
-    return stem == own or (
-        stem.startswith(f"{own}_") and not any(f"{stem}_".startswith(f"{other}_") for other in longer)
-    )
+    return sorted(found, key=lambda file: (Path(file).stem, file))
 
 
 def _table(folder: Path, target: str) -> Table:
@@ -131,11 +122,8 @@ def compared_table(path: Path) -> Table:
     fractions = table["row"].isin([R2, P])
     shown = table.astype(dict.fromkeys(NUMBERS, str)).fillna("")
     for name, sign in NUMBERS.items():
-        digits = [
-            f"{value:{sign}.3g}" if small else f"{value:{sign}.1f}"
-            for value, small in zip(table[name], fractions, strict=True)
-        ]
-        shown[name] = digits
+        digits = np.where(fractions, f"{sign}.3g", f"{sign}.1f")
+        shown[name] = [f"{value:{form}}" for value, form in zip(table[name], digits, strict=True)]
     heads = [name.replace("_", " ") for name in shown.columns]
     return table_of([], heads, shown.astype(str).to_numpy().tolist())
 
@@ -153,9 +141,8 @@ def rule_files(folder: Path) -> dict[str, str]:
     """Return {rule: its file} of a folder of .smk files."""
     found = {}
     for path in sorted(folder.glob("*.smk")):
-        for old, new in re.findall(
-            r"^(?:use )?rule (\w+)(?: as (\w+))?", path.read_text(encoding="utf-8"), re.MULTILINE
-        ):
+        text = path.read_text(encoding="utf-8")
+        for old, new in re.findall(r"^(?:use )?rule (\w+)(?: as (\w+))?", text, re.MULTILINE):
             found[new or old] = f"workflow/rules/{path.name}"
     return found
 

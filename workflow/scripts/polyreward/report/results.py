@@ -10,10 +10,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.verify import scale_of
 
-MAKE_KNOWS = (
-    [],
-    ["workflow/scales/tiny.yaml"],
-)  # the overlays of the scales that the Makefile has targets of
+MAKE_KNOWS = ([], ["workflow/scales/tiny.yaml"])  # overlays of the scales that the Makefile has targets of
 
 
 @dataclass(frozen=True)
@@ -41,11 +38,9 @@ class Results:
     def command(self, *files: str) -> str:
         """Return the command that makes only these files and what they need."""
         paths = " ".join(self.registry.scale.paths.artifact(file) for file in files)
-        return (
-            f"make {paths}"
-            if self.configfiles in MAKE_KNOWS
-            else f"snakemake --cores all {paths}{self._overlays}"
-        )
+        if self.configfiles in MAKE_KNOWS:
+            return f"make {paths}"
+        return f"snakemake --cores all {paths}{self._overlays}"
 
     @property
     def command_of_all(self) -> str:
@@ -70,13 +65,17 @@ def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Result
         raise PolyrewardError(
             f"{folder}: no such folder; name a scale's results, such as results or results/tiny"
         )
-    given = scale_of(folder, root, configfiles)
-    scale = read_scale(given, root)
+    return results_of(folder, scale_of(folder, root, configfiles), root)
+
+
+def results_of(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
+    """Return the results of a scale, whether they exist or not."""
+    scale = read_scale(configfiles, root)
     names = {language: facts["name"] for language, facts in scale.known.languages.items()}
     entries = by_language(read_yaml(root / "workflow/artifacts.yaml"), names, scale.languages)
     registry = Registry(scale, entries, report=lambda file, **_: file)
-    about = about_scale([root / path for path in ("config.yaml", *given)])
-    return Results(folder, registry, given, about)
+    about = about_scale([root / path for path in ("config.yaml", *configfiles)])
+    return Results(folder, registry, list(configfiles), about)
 
 
 def about_scale(paths: Sequence[Path]) -> str:

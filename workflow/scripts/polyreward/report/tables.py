@@ -35,13 +35,9 @@ class Table:
 def table_of(above: list[list[tuple[str, int]]], heads: list[str], rows: list[list[str]]) -> Table:
     """Return a table to show, cut to MOST_ROWS."""
     columns = zip(*rows, strict=True) if rows else [[] for _ in heads]
-    numeric = [_is_numeric(column) for column in columns]
+    filled = [[cell for cell in column if cell] for column in columns]
+    numeric = [bool(cells) and all(map(NUMBER.fullmatch, cells)) for cells in filled]
     return Table(above, heads, rows[:MOST_ROWS], numeric, len(rows))
-
-
-def _is_numeric(cells) -> bool:
-    filled = [cell for cell in cells if cell]
-    return bool(filled) and all(NUMBER.fullmatch(cell) for cell in filled)
 
 
 def read_csv_table(path: Path) -> Table:
