@@ -51,15 +51,10 @@ def made(tmp_path):
         printed = [tmp_path / "tables3to7.csv", tmp_path / "table2.csv"]
         for table, path in zip((tables3to7, table2), printed, strict=True):
             table.to_csv(path, index=False)
-        output = SimpleNamespace(
-            **{kind: str(tmp_path / f"anchor.{kind}") for kind in ("csv", "md", "tex", "html")}
-        )
-        params = {
-            "benchmarks": FACTS,
-            "source": "en",
-            "half_credit": half_credit,
-            "interval": {"samples": 50, "confidence": 0.95, "seed": 1},
-        }
+        paths = {kind: str(tmp_path / f"anchor.{kind}") for kind in ("csv", "md", "tex", "html")}
+        interval = {"samples": 50, "confidence": 0.95, "seed": 1}
+        params = {"benchmarks": FACTS, "source": "en", "half_credit": half_credit, "interval": interval}
+        output = SimpleNamespace(**paths)
         inputs = SimpleNamespace(**files, printed=printed)
         anchor.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(**params)))
         return pd.read_csv(output.csv).set_index(["reward_model", "language", "section"])
@@ -89,11 +84,8 @@ def test_a_number_that_is_off_says_by_how_much_and_which_subset_to_look_at(made)
     printed.loc[rows, "safety"] += 3
     found = made(printed).loc[LLAMA, "en"]["verdict"]
     subset = r"(refusals|xstest|donotanswer)[a-z-]*"
-    assert (
-        pd.Series(found["safety"])
-        .str.fullmatch(rf"off by -3\.\d: {subset} is lowest, \d+\.\d% of 8 pairs")
-        .all()
-    )
+    said = rf"off by -3\.\d: {subset} is lowest, \d+\.\d% of 8 pairs"
+    assert pd.Series(found["safety"]).str.fullmatch(said).all()
     assert set(found.drop(["safety"])) == {"within half a point"}
     printed.loc[rows, "avg"] -= 1
     assert made(printed).loc[(LLAMA, "en", "avg"), "verdict"] == "off by +1.0: see safety"
@@ -114,8 +106,7 @@ def test_ties_of_a_judge_that_names_answers_are_half_right(made):
 
 
 def test_the_printed_rows_are_the_papers():
-    found = anchor.printed_numbers(
-        PRINTED, TABLE2, [*anchor.PRINTED_AS, "ArmoRM-Llama3-8B-v0.1", OFFSET], "en"
-    )
+    names = [*anchor.PRINTED_AS, "ArmoRM-Llama3-8B-v0.1", OFFSET]
+    found = anchor.printed_numbers(PRINTED, TABLE2, names, "en")
     averages = {name: value for (name, section), value in found.items() if section == "avg"}
     assert averages == {LLAMA: 90.0, "Qwen2.5-3B-MP-RM": 86.8, "ArmoRM-Llama3-8B-v0.1": 90.4, OFFSET: 89.4}

@@ -41,17 +41,14 @@ def test_the_best_model_of_each_file_comes_first():
 
 
 def test_differences_are_paired():
-    """One is right on all that two is, and on 20 of 100 more: the difference's interval is narrower than of
-    unpaired ones."""
+    """One is right on all that two is, and on 20 of 100 more: a narrower interval than of unpaired ones."""
     one, two = [True] * 70 + [False] * 30, [True] * 50 + [False] * 50
-    table, _ = accuracy_tables(
-        {"x": rows(100)}, {("x", "two"): scores(two), ("x", "one"): scores(one)}, "two"
-    )
+    found = {("x", "two"): scores(two), ("x", "one"): scores(one)}
+    table, _ = accuracy_tables({"x": rows(100)}, found, "two")
     best, reference = table.to_dict("records")
     assert (best["model"], best["difference"]) == ("one", pytest.approx(20))
-    half = (
-        1.96 * np.sqrt(0.2 * 0.8 / 100) * 100
-    )  # of the mean of 100 differences, of which 20 are 1 and the others 0
+    # Of the mean of 100 differences, of which 20 are 1 and the others 0
+    half = 1.96 * np.sqrt(0.2 * 0.8 / 100) * 100
     assert best["difference_low"] == pytest.approx(20 - half, abs=1.5)
     assert best["difference_high"] == pytest.approx(20 + half, abs=1.5)
     assert best["p_mcnemar"] == pytest.approx(2 * 0.5**20)
@@ -59,9 +56,8 @@ def test_differences_are_paired():
 
 
 def test_a_single_pair_gives_a_difference_without_an_interval():
-    table, _ = accuracy_tables(
-        {"x": rows(1)}, {("x", "one"): scores([True]), ("x", "two"): scores([False])}, "two"
-    )
+    found = {("x", "one"): scores([True]), ("x", "two"): scores([False])}
+    table, _ = accuracy_tables({"x": rows(1)}, found, "two")
     assert table["difference"].tolist()[0] == 100
     assert table[["difference_low", "difference_high"]].isna().all().all()
 

@@ -55,9 +55,8 @@ def test_a_template_is_tried_on_every_row(here):
 
 
 def test_a_refused_row_ends_scoring_by_name_before_weights_are_loaded(here, monkeypatch):
-    monkeypatch.setattr(
-        "polyreward.evaluation.score.load_reward_model", lambda *_, **__: pytest.fail("loaded")
-    )
+    loading = "polyreward.evaluation.score.load_reward_model"
+    monkeypatch.setattr(loading, lambda *_, **__: pytest.fail("loaded"))
     with pytest.raises(PolyrewardError, match="refuses 1 rows, first `sys`"):
         score_models(["rm"], ["pairs.jsonl"], max_length=60)
 
@@ -69,9 +68,8 @@ def test_a_refused_row_ends_scoring_by_name_before_weights_are_loaded(here, monk
     lambda tokenizer: tokenized_requests([ROWS[3]], tokenizer, 60),
 ])  # fmt: skip
 def test_a_refused_conversation_is_named_in_scoring_judging_and_training(here, use):
-    with pytest.raises(
-        PolyrewardError, match=r"refuses the conversation that begins `Be brief.` \(No system turn"
-    ):
+    said = r"refuses the conversation that begins `Be brief.` \(No system turn"
+    with pytest.raises(PolyrewardError, match=said):
         use(load_tokenizer("rm"))
 
 

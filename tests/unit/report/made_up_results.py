@@ -21,27 +21,12 @@ CLAIM = {
     "rule_sha256": "0123456789ab", "printed_estimate": 4.0, "note": HOSTILE,
 }  # fmt: skip
 GAP = dict.fromkeys(("estimate", "low", "high", "se", "se_trainings", "n", "p", "p_holm"))
+TEXTS = ("speaks_of", "n_of", "test")
 CLAIMS = [
     CLAIM,
     {**CLAIM, "claim": "worse", "estimate": -1.0, "low": -2.0, "high": -0.5, "verdict": "fails"},
-    {
-        **CLAIM,
-        "claim": "open",
-        "paper": "carb",
-        "low": -2.0,
-        "high": 6.0,
-        "verdict": "not decided",
-    },
-    {
-        **CLAIM,
-        **GAP,
-        "claim": "silent",
-        "paper": "carb",
-        "verdict": "not tested",
-        "speaks_of": "",
-        "n_of": "",
-        "test": "",
-    },
+    {**CLAIM, "claim": "open", "paper": "carb", "low": -2.0, "high": 6.0, "verdict": "not decided"},
+    {**CLAIM, **GAP, "claim": "silent", "paper": "carb", "verdict": "not tested", **dict.fromkeys(TEXTS, "")},
 ]
 
 
@@ -49,24 +34,20 @@ def write_made_up(folder: Path) -> Path:
     """Write Table 1 with its comparison, Figure 1, Table 2 only as data, and the claims; returns
     results/tiny below folder."""
     results = folder / "results/tiny"
-    write_table(
-        pd.DataFrame({"model": [HOSTILE, "b", "c"], "avg": [10.5, 9.25, -3.0]}),
-        results / "table1.csv",
-        ["model", "avg"],
-    )
+
+    def write(name, columns):
+        write_table(pd.DataFrame(columns), results / name, list(columns))
+
+    write("table1.csv", {"model": [HOSTILE, "b", "c"], "avg": [10.5, 9.25, -3.0]})
     averages = ["10.5 [9, 12]", "9.2 [8, 10]", "-3.0 [-4, -2]"]
     display = pd.DataFrame({("", "Model"): [HOSTILE, "b", "c"], ("both", "Avg."): averages})
     write_html(display, HOSTILE, "table1", results / "table1.html")
-    write_table(
-        pd.DataFrame({"reward_model": ["judge"], "en": [50.0]}),
-        results / "table2.csv",
-        ["reward_model", "en"],
-    )
+    write("table2.csv", {"reward_model": ["judge"], "en": [50.0]})
     compared = {
         "row": ["es english", "es delta"], "column": ["avg"] * 2, "ours_model": ["a"] * 2, "printed_model": ["b"] * 2,
         "ours": [50.0, 1.0], "printed": [79.3, 4.3], "difference": [-29.3, -3.3], "pairing": ["models and scale differ"] * 2,
     }  # fmt: skip
-    write_table(pd.DataFrame(compared), results / "compare/table1.csv", list(compared))
+    write("compare/table1.csv", compared)
     Image.linear_gradient("L").resize((200, 120)).convert("RGBA").save(results / "figure1.png")
     for name in ("figure1.csv", "figure1_words.csv", "figure1.pdf"):
         (results / name).write_text("x\n1\n", encoding="utf-8")

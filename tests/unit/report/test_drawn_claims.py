@@ -66,11 +66,7 @@ def test_an_axis_holds_every_number_and_bound():
 def test_claims_are_shown_with_texts_and_the_rest_below(tmp_path):
     write_claims_table(CLAIMS, tmp_path / "claims.csv")
     first, second, third, last = shown_claims(tmp_path / "claims.csv", "make it")
-    assert (first.number, first.ours, first.printed) == (
-        "Transfer 1",
-        "+2.0 [+1.0, +3.0]",
-        "+4.0",
-    )
+    assert (first.number, first.ours, first.printed) == ("Transfer 1", "+2.0 [+1.0, +3.0]", "+4.0")
     assert (first.n, first.verdict.key, first.speaks_of) == ("12 templates", "holds", "of these models only")
     assert dict(first.more) == {
         "where": "Table 1", "quantity": "English minus target", "se": "0.5", "se trainings": "0", "test": "bootstrap",
@@ -79,32 +75,24 @@ def test_claims_are_shown_with_texts_and_the_rest_below(tmp_path):
         "p holm": "0.02", "rule sha256": "0123456789ab",
         "note": CLAIM["note"],
     }  # fmt: skip
-    assert (third.verdict.word, third.speaks_of) == (
-        "not decided",
-        "",
-    )  # nothing is said of what is not decided
+    # Nothing is said of what is not decided
+    assert (third.verdict.word, third.speaks_of) == ("not decided", "")
     assert (last.ours, last.n, last.drawn.ours) == ("", "", None)
     assert second.drawn.bound == third.drawn.bound  # one unit, one axis
 
 
 def test_every_verdict_has_a_look_of_its_own_and_is_counted(tmp_path):
     assert set(LOOKS) == set(VERDICTS)
-    assert (
-        len({symbol for symbol, _ in LOOKS.values()})
-        == len({key for _, key in LOOKS.values()})
-        == len(VERDICTS)
-    )
+    assert all(len(set(look)) == len(VERDICTS) for look in zip(*LOOKS.values(), strict=True))
     words = [*VERDICTS, VERDICTS[0]]
-    write_claims_table(
-        [{**CLAIM, **GAP, "claim": word, "verdict": word} for word in words], tmp_path / "c.csv"
-    )
+    rows = [{**CLAIM, **GAP, "claim": word, "verdict": word} for word in words]
+    write_claims_table(rows, tmp_path / "c.csv")
     found = counts(shown_claims(tmp_path / "c.csv", ""))
     assert found == [(verdict_of(word), 2 if word == VERDICTS[0] else 1) for word in VERDICTS]
 
 
 def test_claims_of_other_code_say_how_to_make_them_anew(tmp_path):
     (tmp_path / "claims.csv").write_text("claim,verdict\na,holds\n", encoding="utf-8")
-    with pytest.raises(
-        PolyrewardError, match="claims.csv: 1 rows, .*; it is from another version. Run `make it`"
-    ):
+    said = "claims.csv: 1 rows, .*; it is from another version. Run `make it`"
+    with pytest.raises(PolyrewardError, match=said):
         shown_claims(tmp_path / "claims.csv", "make it")

@@ -5,7 +5,7 @@ import shutil
 from html.parser import HTMLParser
 
 import pytest
-from made_up_results import HOSTILE, page_of
+from made_up_results import HOSTILE, page_of, write_made_up
 from tiny_models import ROOT
 
 from polyreward import cli
@@ -18,8 +18,7 @@ STYLE = (ROOT / "workflow/report/page/style.css").read_text(encoding="utf-8")
 
 
 class Page(HTMLParser):
-    """What a page is made of: ids, links, pictures {alternative text: source}, tags that are left open, and
-    text."""
+    """Ids, links, pictures {alternative text: source}, tags that are left open, and text of a page."""
 
     VOID = {"meta", "link", "img", "input", "br"}
 
@@ -55,30 +54,33 @@ class Page(HTMLParser):
         return " ".join(" ".join(self.texts).split())
 
 
-def test_the_page_is_well_formed_and_each_id_stands_once(results):
-    found = Page(page_of(results))
-    assert found.open == []
-    assert len(set(found.ids)) == len(found.ids)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A results folder and the text of its page, for tests that change neither."""
+    results = write_made_up(tmp_path_factory.mktemp("report"))
+    return results, page_of(results)
 
 
-def test_whatever_a_file_holds_is_text(results):
-    text = page_of(results)
-    assert "<script>alert" not in text
-    found = Page(text).text
-    assert found.count(HOSTILE) >= 2  # the table's cell, the claim's note
-    assert re.findall(r"<script\b", text) == ["<script"]
+@pytest.fixture
+def page(made):
+    return Page(made[1])
 
 
-def test_every_link_is_relative_and_leads_somewhere(results):
-    found = Page(page_of(results))
-    assert {"table1.csv", "table1.html", "figure1.png", "figure1_words.csv", "compare/table1.csv"} <= set(
-        found.links
-    )
-    for link in found.links:
-        if link.startswith("#"):
-            assert link[1:] in found.ids
-        else:
-            assert (results / link).is_file(), link
+def test_the_page_is_well_formed_and_each_id_stands_once(page):
+    assert page.open == []
+    assert len(set(page.ids)) == len(page.ids)
+
+
+def test_whatever_a_file_holds_is_text(made, page):
+    assert page.text.count(HOSTILE) >= 2  # the table's cell, the claim's note
+    assert re.findall(r"<script\b", made[1]) == ["<script"]
+
+
+def test_every_link_is_relative_and_leads_somewhere(made, page):
+    some = {"table1.csv", "table1.html", "figure1.png", "figure1_words.csv", "compare/table1.csv"}
+    assert some <= set(page.links)
+    for link in page.links:
+        assert link[1:] in page.ids if link.startswith("#") else (made[0] / link).is_file(), link
 
 
 def test_links_of_a_page_elsewhere_lead_back(results):
@@ -100,8 +102,8 @@ def test_made_twice_it_is_the_same_without_path_or_clock(results, tmp_path_facto
     assert not re.search(r"\b20\d\d-\d\d-\d\d\b", text)
 
 
-def test_it_asks_for_nothing_and_its_policy_forbids_it(results):
-    text = page_of(results)
+def test_it_asks_for_nothing_and_its_policy_forbids_it(made):
+    _, text = made
     assert re.findall(r"(?:src|href)=\"(?:https?:)?//", text) == []
     assert "@import" not in text and "url(" not in STYLE
     assert "default-src &#39;none&#39;" in text
@@ -110,47 +112,39 @@ def test_it_asks_for_nothing_and_its_policy_forbids_it(results):
     assert policy_of(style, script).replace("'", "&#39;") in text  # else a browser runs neither
 
 
-def test_what_is_there_is_shown_and_the_rest_is_listed(results):
-    found = Page(page_of(results))
-    assert "Scale tiny: random two-layer models" in found.text
-    assert "make results/tiny/table1.csv" in found.text and "language_table" not in found.text
-    assert (
-        "table1 in workflow/rules/artifacts.smk" in found.text
-        and "resources/published/transfer_table1.csv" in found.text
-    )
-    missing = found.text.split("Not made yet Everything at once:")[1]
+def test_what_is_there_is_shown_and_the_rest_is_listed(page):
+    text = page.text
+    assert "Scale tiny: random two-layer models" in text
+    assert "make results/tiny/table1.csv" in text and "language_table" not in text
+    assert "table1 in workflow/rules/artifacts.smk" in text
+    assert "resources/published/transfer_table1.csv" in text
+    missing = text.split("Not made yet Everything at once:")[1]
     assert "make results/tiny/table3.csv" in missing and "make results/tiny/carb_figure1.png" in missing
     assert "make results/tiny/table1.csv" not in missing and "make results/tiny/figure1.png" not in missing
 
 
-def test_figures_are_inside_with_words_in_their_place(results):
-    pictures = Page(page_of(results)).pictures
-    assert all(source.startswith("data:image/png;base64,") for source in pictures.values())
-    (alt,) = [alt for alt in pictures if alt.startswith("Figure 1 of this run. How alike")]
+def test_figures_are_inside_with_words_in_their_place(page):
+    assert all(source.startswith("data:image/png;base64,") for source in page.pictures.values())
+    (alt,) = [alt for alt in page.pictures if alt.startswith("Figure 1 of this run. How alike")]
     assert alt.endswith("Its numbers are in figure1.csv.")
 
 
-def test_ours_stand_beside_the_printed(results):
-    text = Page(page_of(results)).text
-    assert "es english avg a b 50.0 79.3 -29.3 models and scale differ" in text
-    assert (
-        "ArmoRM-Llama3-8B-v0.1 classifier 90.4 80.1" in text
-    )  # Table 2 as printed, as no comparison is there
-    assert "Not compared cell by cell yet: make results/tiny/compare/table2.csv" in text
+def test_ours_stand_beside_the_printed(page, results):
+    assert "es english avg a b 50.0 79.3 -29.3 models and scale differ" in page.text
+    # Table 2 as printed, as no comparison is there
+    assert "ArmoRM-Llama3-8B-v0.1 classifier 90.4 80.1" in page.text
+    assert "Not compared cell by cell yet: make results/tiny/compare/table2.csv" in page.text
     (results / "compare/table1.csv").unlink()
-    assert (
-        "Not compared cell by cell yet: make results/tiny/compare/table1.csv" in Page(page_of(results)).text
-    )
+    said = "Not compared cell by cell yet: make results/tiny/compare/table1.csv"
+    assert said in Page(page_of(results)).text
 
 
 def test_without_claims_it_says_how_to_test_them_and_shows_one_papers(results):
     (results / "claims.csv").rename(results / "carb_claims.csv")
     assert "English is better." in Page(page_of(results)).text
     (results / "carb_claims.csv").unlink()
-    assert (
-        "The claims are not tested yet. To test them: make results/tiny/claims.csv"
-        in Page(page_of(results)).text
-    )
+    said = "The claims are not tested yet. To test them: make results/tiny/claims.csv"
+    assert said in Page(page_of(results)).text
 
 
 def test_snakemakes_report_is_one_link_away_where_it_is(results):
@@ -162,7 +156,7 @@ def test_snakemakes_report_is_one_link_away_where_it_is(results):
 def test_a_broken_picture_is_named(results):
     (results / "figure1.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     with pytest.raises(
-        PolyrewardError, match=r"figure1.png: not a whole PNG file; remove it and make it again"
+        PolyrewardError, match="figure1.png: not a whole PNG file; remove it and make it again"
     ):
         page_of(results)
 
@@ -184,20 +178,19 @@ def test_the_command_writes_the_page_and_names_what_is_missing(results, capsys):
     assert (results / "other.html").is_file() and not (results / "report.html").exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "files"),
-    [
-        ("carb_perturbation", ["carb_perturbation.csv", "carb_perturbation.md"]),
-        ("figure2", ["figure2.csv", "figure2_ks.csv"]),
-        ("notebook_carb", ["notebooks/carb.html", "notebooks/carb.ipynb"]),
-    ],
-)
-def test_a_file_belongs_to_one_artifact(results, name, files):
-    for file in ("carb_perturbation.csv", "carb_perturbation.md",
-                 "figure2.csv", "figure2_ks.csv", "notebooks/carb.html", "notebooks/carb.ipynb"):  # fmt: skip
-        (results / file).parent.mkdir(exist_ok=True)
+OF_ONE = {
+    "carb_perturbation": ["carb_perturbation.csv", "carb_perturbation.md"],
+    "figure2": ["figure2.csv", "figure2_ks.csv"],
+    "notebook_carb": ["notebooks/carb.html", "notebooks/carb.ipynb"],
+}
+
+
+def test_a_file_belongs_to_one_artifact(results):
+    (results / "notebooks").mkdir()
+    for file in sum(OF_ONE.values(), []):
         (results / file).touch()
-    assert files_of(read_results(results, [], ROOT), name) == files
+    found = read_results(results, [], ROOT)
+    assert {name: files_of(found, name) for name in OF_ONE} == OF_ONE
 
 
 @pytest.mark.parametrize(
