@@ -8,10 +8,14 @@ from pydantic_core import PydanticCustomError, core_schema
 
 
 class Section(BaseModel):
-    """A section of config.yaml. An unknown key is an error, and no value is converted: rules read what the
-    file says."""
+    """A section of config.yaml, in which the text below a key says what it means.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    An unknown key is an error, and no value is converted: rules read what the file says.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
 
 class Distinct:
@@ -54,103 +58,90 @@ Languages = Annotated[list[Language], Field(min_length=2), Distinct()]
 Seeds = Annotated[list[Count], Field(min_length=1), Distinct()]
 
 
-def optional(description: str, **constraints: Any) -> Any:
+def optional(**constraints: Any) -> Any:
     """Return a field that may be left out, but whose value is never null."""
-    return Field(
-        default=None,
-        description=description,
-        json_schema_extra=lambda schema: schema.pop("default"),
-        **constraints,
-    )
+    return Field(default=None, json_schema_extra=lambda schema: schema.pop("default"), **constraints)
 
 
 class Lora(Section):
     """Low-rank adapters; null trains all weights."""
 
-    rank: Count = Field(default=8, description="Rank of the adapters, as in peft.")
-    alpha: Count = Field(default=16, description="Scale of the adapters, as in peft.")
-    top_layers: Count = Field(description="How many of the top decoder layers get adapters.")
+    rank: Count = 8
+    """Rank of the adapters, as in peft."""
+    alpha: Count = 16
+    """Scale of the adapters, as in peft."""
+    top_layers: Count
+    """How many of the top decoder layers get adapters."""
 
 
 class GrpoTraining(Section):
     """Training by group relative policy optimisation."""
 
-    steps: Count = Field(description="Updates.")
-    generations: Annotated[int, Field(ge=2)] = Field(
-        description="Replies to a prompt; their rewards are normalised together."
-    )
-    iterations: Count = Field(default=1, description="Updates on the same replies.")
-    learning_rate: Positive = Field(description="The highest learning rate.")
-    warmup_ratio: Share = Field(
-        default=0.0, description="Share of all steps in which the learning rate rises."
-    )
-    lr_scheduler: str = Field(
-        default="constant",
-        description="Schedule of the learning rate: a name of transformers' SchedulerType.",
-    )
-    batch_size: Count = Field(description="Replies per device and forward pass.")
-    gradient_accumulation: Count = Field(
-        default=1, description="Forward passes per update; together they hold all replies to a prompt."
-    )
-    max_length: Count = Field(description="Tokens of a prompt; longer ones are left out.")
-    max_new_tokens: Count = Field(description="Tokens of a reply.")
-    temperature: Positive = Field(description="Sampling temperature.")
-    scale_rewards: Literal["group", "batch", "none"] = Field(
-        default="batch",
-        description=(
-            "Standard deviation by which rewards minus their group's mean are divided: that of the group or"
-            " of the batch, or none."
-        ),
-    )
-    beta: FromZero = Field(default=0.04, description="Weight of the KL divergence to the model before GRPO.")
-    epsilon: Positive = Field(
-        default=0.2, description="The ratio to the policy that wrote the replies is clipped to 1 +- this."
-    )
-    gradient_checkpointing: bool = Field(
-        default=False, description="Recompute activations: less memory, more time."
-    )
-    save_every: Count = Field(
-        default=4,
-        description="Updates between checkpoints, from which a killed run resumes; a multiple of iterations.",
-    )
-    vllm: bool = Field(
-        default=False,
-        description=(
-            "Generate with vLLM inside the training's processes; an extra of its own (scale paper: true)."
-        ),
-    )
-    vllm_gpu_share: Share = Field(
-        default=0.3,
-        description="Share of each GPU's memory that vLLM takes, its copy of the weights included.",
-    )
-    vllm_tensor_parallel: Count = Field(
-        default=1,
-        description="GPUs that vLLM spreads a copy of the weights over; divides the number of processes.",
-    )
-    vllm_sleep: bool = Field(
-        default=True, description="vLLM gives its memory back while weights are updated."
-    )
-    lora: Lora | None = Field(description="Low-rank adapters; null for full fine-tuning.")
+    steps: Count
+    """Updates."""
+    generations: Annotated[int, Field(ge=2)]
+    """Replies to a prompt; their rewards are normalised together."""
+    iterations: Count = 1
+    """Updates on the same replies."""
+    learning_rate: Positive
+    """The highest learning rate."""
+    warmup_ratio: Share = 0.0
+    """Share of all steps in which the learning rate rises."""
+    lr_scheduler: str = "constant"
+    """Schedule of the learning rate: a name of transformers' SchedulerType."""
+    batch_size: Count
+    """Replies per device and forward pass."""
+    gradient_accumulation: Count = 1
+    """Forward passes per update; together they hold all replies to a prompt."""
+    max_length: Count
+    """Tokens of a prompt; longer ones are left out."""
+    max_new_tokens: Count
+    """Tokens of a reply."""
+    temperature: Positive
+    """Sampling temperature."""
+    scale_rewards: Literal["group", "batch", "none"] = "batch"
+    """Standard deviation by which rewards minus their group's mean are divided: that of the group or of the
+    batch, or none."""
+    beta: FromZero = 0.04
+    """Weight of the KL divergence to the model before GRPO."""
+    epsilon: Positive = 0.2
+    """The ratio to the policy that wrote the replies is clipped to 1 +- this."""
+    gradient_checkpointing: bool = False
+    """Recompute activations: less memory, more time."""
+    save_every: Count = 4
+    """Updates between checkpoints, from which a killed run resumes; a multiple of iterations."""
+    vllm: bool = False
+    """Generate with vLLM inside the training's processes; an extra of its own (scale paper: true)."""
+    vllm_gpu_share: Share = 0.3
+    """Share of each GPU's memory that vLLM takes, its copy of the weights included."""
+    vllm_tensor_parallel: Count = 1
+    """GPUs that vLLM spreads a copy of the weights over; divides the number of processes."""
+    vllm_sleep: bool = True
+    """vLLM gives its memory back while weights are updated."""
+    lora: Lora | None
+    """Low-rank adapters; null for full fine-tuning."""
 
 
 class PolicyTraining(Section):
     """What supervised training and DPO share."""
 
-    epochs: Positive = Field(default=1.0, description="Passes over the training data.")
-    learning_rate: Positive = Field(description="The highest learning rate.")
-    warmup_ratio: Share = Field(
-        default=0.1, description="Share of all steps in which the learning rate rises."
-    )
-    lr_scheduler: str = Field(
-        default="cosine", description="Schedule of the learning rate: a name of transformers' SchedulerType."
-    )
-    batch_size: Count = Field(default=4, description="Examples per device and step.")
-    gradient_accumulation: Count = Field(default=2, description="Steps per update.")
-    max_length: Count = Field(description="Tokens; longer examples are left out.")
-    gradient_checkpointing: bool = Field(
-        default=False, description="Recompute activations: less memory, more time."
-    )
-    save_every: Count = Field(
-        default=10, description="Steps between checkpoints, from which a killed run resumes."
-    )
-    lora: Lora | None = Field(description="Low-rank adapters; null for full fine-tuning.")
+    epochs: Positive = 1.0
+    """Passes over the training data."""
+    learning_rate: Positive
+    """The highest learning rate."""
+    warmup_ratio: Share = 0.1
+    """Share of all steps in which the learning rate rises."""
+    lr_scheduler: str = "cosine"
+    """Schedule of the learning rate: a name of transformers' SchedulerType."""
+    batch_size: Count = 4
+    """Examples per device and step."""
+    gradient_accumulation: Count = 2
+    """Steps per update."""
+    max_length: Count
+    """Tokens; longer examples are left out."""
+    gradient_checkpointing: bool = False
+    """Recompute activations: less memory, more time."""
+    save_every: Count = 10
+    """Steps between checkpoints, from which a killed run resumes."""
+    lora: Lora | None
+    """Low-rank adapters; null for full fine-tuning."""

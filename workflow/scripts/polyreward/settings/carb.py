@@ -23,168 +23,122 @@ Cosine = Annotated[float, Field(ge=-1, le=1)]
 class Embedding(Source):
     """The model whose hidden states compare texts."""
 
-    layers: Count | None = Field(default=None, description="Its lowest layers that are run; null for all.")
-    max_length: Count = Field(default=128, description="Tokens of a text.")
+    layers: Count | None = None
+    """Its lowest layers that are run; null for all."""
+    max_length: Count = 128
+    """Tokens of a text."""
 
 
 class Filters(Section):
     """What removes a wrong answer; carb_construction.csv counts it."""
 
-    near_duplicate: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=0.98,
-        description=(
-            "Likeness to another answer, from 0 to 1 (difflib), from which on one of the two is removed."
-        ),
-    )
-    script_share: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=0.9, description="Least share of its letters in the language's script."
-    )
-    nearest: Cosine = Field(
-        default=0.98,
-        description=(
-            "Cosine similarity to the right answer, minus each language's mean. Above this, the answer may be"
-            " right, too."
-        ),
-    )
-    farthest: Cosine = Field(
-        default=-0.3, description="The same similarity: below this, its subject gives it away."
-    )
+    near_duplicate: Annotated[float, Field(gt=0, le=1)] = 0.98
+    """Likeness to another answer, from 0 to 1 (difflib), from which on one of the two is removed."""
+    script_share: Annotated[float, Field(ge=0, le=1)] = 0.9
+    """Least share of its letters in the language's script."""
+    nearest: Cosine = 0.98
+    """Cosine similarity to the right answer, minus each language's mean. Above this, the answer may be right,
+    too."""
+    farthest: Cosine = -0.3
+    """The same similarity: below this, its subject gives it away."""
 
 
 class Candidates(Section):
     """Answers that policies give to the questions."""
 
-    per_question: Annotated[int, Field(ge=2)] = Field(description="Candidates per question (paper: 16).")
-    temperature: Positive = Field(default=1.0, description="Sampling temperature.")
-    max_new_tokens: Count = Field(description="Tokens of a candidate.")
-    chat: bool = Field(default=False, description="Ask in the chat template (paper: true).")
+    per_question: Annotated[int, Field(ge=2)]
+    """Candidates per question (paper: 16)."""
+    temperature: Positive = 1.0
+    """Sampling temperature."""
+    max_new_tokens: Count
+    """Tokens of a candidate."""
+    chat: bool = False
+    """Ask in the chat template (paper: true)."""
 
 
 class PolicyGrpo(GrpoTraining):
     """A policy for each reward model, trained by GRPO with its score as the reward; then it answers the
     questions."""
 
-    policy: str = Field(description="Who is trained: a name in workflow/catalog/models.yaml.")
-    reward_models: Names | None = Field(
-        default=None,
-        description=(
-            "Whose scores reward: reward models that are trained here, off_the_shelf or in reward_models;"
-            " null for all (paper: all)."
-        ),
-    )
-    prompts: Count = Field(
-        description="Prompts, drawn by hash from CARB's held-out topics; fewer where there are fewer."
-    )
+    policy: str
+    """Who is trained: a name in workflow/catalog/models.yaml."""
+    reward_models: Names | None = None
+    """Whose scores reward: reward models that are trained here, off_the_shelf or in reward_models; null for
+    all (paper: all)."""
+    prompts: Count
+    """Prompts, drawn by hash from CARB's held-out topics; fewer where there are fewer."""
 
 
 class Perturbation(Section):
     """Rewrites of the right answer, of which one changes the fact and three do not; every reward model scores
     them."""
 
-    wordings: str | None = Field(
-        default="resources/carb/wordings",
-        description=(
-            "Folder of YAML files: right answers in other words, by rule or written; null for none. Where"
-            " generators write, their paraphrases take the place of these."
-        ),
-    )
-    items_per_cell: Count | None = Field(
-        description="Items of each culture and domain, chosen by hash; null for all (paper: all)."
-    )
+    wordings: str | None = "resources/carb/wordings"
+    """Folder of YAML files: right answers in other words, by rule or written; null for none. Where generators
+    write, their paraphrases take the place of these."""
+    items_per_cell: Count | None
+    """Items of each culture and domain, chosen by hash; null for all (paper: all)."""
 
 
 class Consistency(Section):
     """The right answer in the languages of all cultures: exp(-k |difference|) of two scores, in units of the
     model's spread."""
 
-    items_per_cell: Count | None = Field(
-        description="Items of each culture and domain, chosen by hash; null for all (paper: all)."
-    )
-    k: Positive = Field(
-        default=1.0,
-        description="k in exp(-k d), d the distance of two scores in units of spread; larger is stricter.",
-    )
+    items_per_cell: Count | None
+    """Items of each culture and domain, chosen by hash; null for all (paper: all)."""
+    k: Positive = 1.0
+    """k in exp(-k d), d the distance of two scores in units of spread; larger is stricter."""
 
 
 class Carb(Section):
     """The benchmark of cultural awareness: one right and three wrong answers."""
 
-    cultures: Languages = Field(
-        description=(
-            "Cultures in culture_file, or of item_files, each named after its language (paper: the same ten)."
-        )
-    )
-    domains: Names = Field(description="Domains (paper: the same four).")
-    item_files: NamesOrNone = Field(
-        default=[],
-        description=(
-            "Your own items instead of those that are built here: JSON Lines or JSON files, as"
-            " docs/howto/carb_items.md has them."
-        ),
-    )
-    culture_file: str = Field(
-        default="resources/carb/cultures.yaml",
-        description="YAML file: where each culture is, its holidays, and how answers are framed.",
-    )
-    topics: str = Field(
-        default="resources/carb/topics",
-        description="Folder of <domain>.yaml, your own too (paper: Cultural Atlas, MANGO, WVS).",
-    )
-    topics_per_domain: Count | None = Field(
-        default=None, description="At most so many topics, chosen by hash; null for all."
-    )
-    training_share: Share = Field(
-        default=0.15,
-        description="Share of each domain's topics that is held out of the benchmark, to train judges on.",
-    )
-    generators: dict[PlainName, Judge] = Field(
-        default={},
-        description=(
-            "Models of several strengths that write the answers: generative entries, as in reward_models"
-            " (paper: yes)."
-        ),
-    )
-    embedding: Embedding = Field(description="The model whose hidden states compare texts.")
-    filters: Filters = Field(default=Filters(), description="What removes a wrong answer.")
-    items_per_cell: Count | None = Field(
-        description=(
-            "Items of each culture and domain, chosen by hash; every scorer sees the same; null for all"
-            " (paper: all)."
-        )
-    )
-    knockout: NamesOrNone = Field(
-        description=(
-            "Generative ones of off_the_shelf and reward_models that also judge pairs, in both orders, up to"
-            " a final: rows <name>-knockout."
-        )
-    )
-    example_culture: str = Field(description="One of cultures, whose item Figure 1 shows.")
-    questions: Names = Field(
-        description=(
-            "Sets of questions that policies answer: datasets of workflow/catalog/datasets.yaml that hold"
-            " questions, and files as docs/explain/carb.md has them (paper: include-base-44, blend, omgeval)."
-        )
-    )
-    questions_per_culture: Count | None = Field(
-        default=None, description="Questions of each set and culture, chosen by hash; null for all."
-    )
-    policies: Names = Field(
-        description="Models that answer the questions: names in workflow/catalog/models.yaml."
-    )
-    candidates: Candidates = Field(description="Their answers.")
-    rating: Literal["match", "chrf"] = Field(
-        default="chrf",
-        description=(
-            "Rating of picked answers that Figures 4 and 5 show: match (accepted or not) or chrf (nearness)."
-            " The claims name their own."
-        ),
-    )
-    grpo: PolicyGrpo | None = Field(
-        default=None,
-        description=(
-            "A policy for each reward model, trained by GRPO with its score as the reward, next to best-of-N"
-            " in Figure 5; null for none (paper: yes)."
-        ),
-    )
-    perturbation: Perturbation = Field(description="Rewrites of the right answer.")
-    consistency: Consistency = Field(description="The right answer in all languages.")
+    cultures: Languages
+    """Cultures in culture_file, or of item_files, each named after its language (paper: the same ten)."""
+    domains: Names
+    """Domains (paper: the same four)."""
+    item_files: NamesOrNone = []
+    """Your own items instead of those that are built here: JSON Lines or JSON files, as
+    docs/howto/carb_items.md has them."""
+    culture_file: str = "resources/carb/cultures.yaml"
+    """YAML file: where each culture is, its holidays, and how answers are framed."""
+    topics: str = "resources/carb/topics"
+    """Folder of <domain>.yaml, your own too (paper: Cultural Atlas, MANGO, WVS)."""
+    topics_per_domain: Count | None = None
+    """At most so many topics, chosen by hash; null for all."""
+    training_share: Share = 0.15
+    """Share of each domain's topics that is held out of the benchmark, to train judges on."""
+    generators: dict[PlainName, Judge] = {}
+    """Models of several strengths that write the answers: generative entries, as in reward_models (paper:
+    yes)."""
+    embedding: Embedding
+    """The model whose hidden states compare texts."""
+    filters: Filters = Filters()
+    """What removes a wrong answer."""
+    items_per_cell: Count | None
+    """Items of each culture and domain, chosen by hash; every scorer sees the same; null for all (paper:
+    all)."""
+    knockout: NamesOrNone
+    """Generative ones of off_the_shelf and reward_models that also judge pairs, in both orders, up to a
+    final: rows <name>-knockout."""
+    example_culture: str
+    """One of cultures, whose item Figure 1 shows."""
+    questions: Names
+    """Sets of questions that policies answer: datasets of workflow/catalog/datasets.yaml that hold questions,
+    and files as docs/explain/carb.md has them (paper: include-base-44, blend, omgeval)."""
+    questions_per_culture: Count | None = None
+    """Questions of each set and culture, chosen by hash; null for all."""
+    policies: Names
+    """Models that answer the questions: names in workflow/catalog/models.yaml."""
+    candidates: Candidates
+    """Their answers."""
+    rating: Literal["match", "chrf"] = "chrf"
+    """Rating of picked answers that Figures 4 and 5 show: match (accepted or not) or chrf (nearness). The
+    claims name their own."""
+    grpo: PolicyGrpo | None = None
+    """A policy for each reward model, trained by GRPO with its score as the reward, next to best-of-N in
+    Figure 5; null for none (paper: yes)."""
+    perturbation: Perturbation
+    """Rewrites of the right answer."""
+    consistency: Consistency
+    """The right answer in all languages."""

@@ -25,17 +25,20 @@ class Source(Section):
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [place]} for place in PLACES]})
 
-    model: str = optional("A name in workflow/catalog/models.yaml.")
-    path: str = optional("A folder that transformers can load.")
-    hub: str = optional("An id of the Hugging Face hub; pin its revision.")
-    think_as_locals: str = optional("A judge that is trained here: warmup, or one of think_as_locals.runs.")
-    revision: str = optional("Commit of the hub's repository.")
-    parameters_b: Positive = optional(
-        "Billions of parameters, from which `polyreward plan` and requests of memory are estimated."
-    )
-    gpus: Count = optional(
-        "GPUs that it is spread over, where one is too small; {gpus} in devices.serve.command."
-    )
+    model: str = optional()
+    """A name in workflow/catalog/models.yaml."""
+    path: str = optional()
+    """A folder that transformers can load."""
+    hub: str = optional()
+    """An id of the Hugging Face hub; pin its revision."""
+    think_as_locals: str = optional()
+    """A judge that is trained here: warmup, or one of think_as_locals.runs."""
+    revision: str = optional()
+    """Commit of the hub's repository."""
+    parameters_b: Positive = optional()
+    """Billions of parameters, from which `polyreward plan` and requests of memory are estimated."""
+    gpus: Count = optional()
+    """GPUs that it is spread over, where one is too small; {gpus} in devices.serve.command."""
 
     @model_validator(mode="after")
     def _one_place(self):
@@ -50,95 +53,93 @@ class Source(Section):
 class Scored(Source):
     """A model that scores by itself."""
 
-    dtype: Literal["float32", "bfloat16"] = optional(
-        "What this model computes in, where that is not `precision`."
-    )
-    max_length: Count = optional("Tokens, truncated on the left, where that is not scoring.max_length.")
-    attention: str = optional("transformers' implementation, where that is not scoring.attention.")
+    dtype: Literal["float32", "bfloat16"] = optional()
+    """What this model computes in, where that is not `precision`."""
+    max_length: Count = optional()
+    """Tokens, truncated on the left, where that is not scoring.max_length."""
+    attention: str = optional()
+    """transformers' implementation, where that is not scoring.attention."""
 
 
 class Classifier(Scored):
     """A sequence classifier, whose output is the reward."""
 
-    kind: Literal["classifier"] = Field(description="The output of a sequence classifier is the reward.")
-    remote_code: bool = optional("Run the model's own Python code; a hub model's needs a revision.")
-    output: str = optional("Field of the model's output that holds the reward; left out: logits.")
+    kind: Literal["classifier"]
+    """The output of a sequence classifier is the reward."""
+    remote_code: bool = optional()
+    """Run the model's own Python code; a hub model's needs a revision."""
+    output: str = optional()
+    """Field of the model's output that holds the reward; left out: logits."""
 
 
 class Implicit(Scored):
     """A language model whose log-likelihoods are the reward."""
 
-    kind: Literal["implicit"] = Field(
-        description="Log-likelihood, or with a reference the log-ratio of a DPO policy, is the reward."
-    )
-    reference: Source = optional("The model that the policy was trained from; left out: its log-likelihood.")
-    beta: Positive = optional("Factor of the log-ratio; 0.1 where it is left out.")
+    kind: Literal["implicit"]
+    """Log-likelihood, or with a reference the log-ratio of a DPO policy, is the reward."""
+    reference: Source = optional()
+    """The model that the policy was trained from; left out: its log-likelihood."""
+    beta: Positive = optional()
+    """Factor of the log-ratio; 0.1 where it is left out."""
 
 
 class Asked(Section):
     """How a judge is asked."""
 
-    template: str = optional(
-        "The question; {answers} or {lettered} is replaced by the answers.", pattern=JUDGE_TEMPLATE
-    )
-    question: str = optional(
-        "A question of workflow/catalog/judge_questions.yaml, which replaces `template` on RewardBench and in"
-        " alignment. It is asked once about each two answers. With verdict: text, the answer that the reply"
-        " names wins. With labels, the probabilities of both names count, as in AlpacaEval; the reply to this"
-        " question must be only a name."
-    )
-    max_new_tokens: Count = optional("Tokens of a reply; 512 where it is left out.")
+    template: str = optional(pattern=JUDGE_TEMPLATE)
+    """The question; {answers} or {lettered} is replaced by the answers."""
+    question: str = optional()
+    """A question of workflow/catalog/judge_questions.yaml, which replaces `template` on RewardBench and in
+    alignment. It is asked once about each two answers. With verdict: text, the answer that the reply names
+    wins. With labels, the probabilities of both names count, as in AlpacaEval; the reply to this question
+    must be only a name."""
+    max_new_tokens: Count = optional()
+    """Tokens of a reply; 512 where it is left out."""
 
 
 class LocalJudge(Scored, Asked):
     """A language model that is asked which answer is better."""
 
-    kind: Literal["generative"] = Field(description="A language model is asked which answer is better.")
-    verdict: Literal["labels", "text", "criteria", "no-criteria"] = optional(
-        "What of its reply counts: the probabilities of its labels, its text, or a text in the layout of"
-        " Think-as-Locals. labels where it is left out."
-    )
+    kind: Literal["generative"]
+    """A language model is asked which answer is better."""
+    verdict: Literal["labels", "text", "criteria", "no-criteria"] = optional()
+    """What of its reply counts: the probabilities of its labels, its text, or a text in the layout of
+    Think-as-Locals. labels where it is left out."""
 
 
 class Server(Section):
     """A server with the API of OpenAI."""
 
-    url: str = Field(
-        description=(
-            "Where its API starts, such as https://api.openai.com/v1. It holds no key: api_key_variable"
-            " names it."
-        ),
-        pattern=URL,
-    )
-    model: str = Field(description="The server's name of the model.")
-    concurrency: Count = optional("Requests at a time; 8 where it is left out.")
-    timeout_s: Positive = optional("Seconds that one request may take; 120 where it is left out.")
-    retries: CountFromZero = optional("How often a request is repeated; 5 where it is left out.")
-    api_key_variable: str = optional(
-        "Environment variable that holds the API key; JUDGE_API_KEY where it is left out."
-    )
-    seed: CountFromZero = optional("Seed that is sent with each request; 42 where it is left out.")
-    answers_as: str = optional(
-        "The model that replies name, where it is not `model` or a dated version of it."
-    )
-    unusable_share: Share = optional(
-        "Share of the replies that a content filter may keep back, or that may be cut short or empty; they"
-        " count as replies without a verdict. 0 where it is left out: any of them ends the job."
-    )
+    url: str = Field(pattern=URL)
+    """Where its API starts, such as https://api.openai.com/v1. It holds no key: api_key_variable names it."""
+    model: str
+    """The server's name of the model."""
+    concurrency: Count = optional()
+    """Requests at a time; 8 where it is left out."""
+    timeout_s: Positive = optional()
+    """Seconds that one request may take; 120 where it is left out."""
+    retries: CountFromZero = optional()
+    """How often a request is repeated; 5 where it is left out."""
+    api_key_variable: str = optional()
+    """Environment variable that holds the API key; JUDGE_API_KEY where it is left out."""
+    seed: CountFromZero = optional()
+    """Seed that is sent with each request; 42 where it is left out."""
+    answers_as: str = optional()
+    """The model that replies name, where it is not `model` or a dated version of it."""
+    unusable_share: Share = optional()
+    """Share of the replies that a content filter may keep back, or that may be cut short or empty; they count
+    as replies without a verdict. 0 where it is left out: any of them ends the job."""
 
 
 class ServerJudge(Asked):
     """A judge on a server."""
 
-    kind: Literal["generative"] = Field(
-        description="A language model on a server is asked which answer is better."
-    )
-    verdict: Literal["labels", "text"] = optional(
-        "What of its reply counts: the probabilities of its labels, or its text. labels where it is left out."
-    )
-    server: Server = Field(
-        description="Where the judge answers, instead of model, path, hub or think_as_locals."
-    )
+    kind: Literal["generative"]
+    """A language model on a server is asked which answer is better."""
+    verdict: Literal["labels", "text"] = optional()
+    """What of its reply counts: the probabilities of its labels, or its text. labels where it is left out."""
+    server: Server
+    """Where the judge answers, instead of model, path, hub or think_as_locals."""
 
 
 def _kind(entry: Any) -> str | None:

@@ -22,141 +22,108 @@ from polyreward.settings.base import (
 class Warmup(PolicyTraining):
     """Supervised training on replies that are written by rule, so that GRPO has something to sample from."""
 
-    pairs: Count = Field(description="Pairs, each in both orders.")
+    pairs: Count
+    """Pairs, each in both orders."""
 
 
 class Easy(Section):
     """Pairs that are easy to tell apart, and whose right answer can be checked."""
 
-    dataset: str = Field(
-        description=(
-            "A name in workflow/catalog/datasets.yaml. With templates, the wrong answer is the right answer"
-            " to another request."
-        )
-    )
-    warmup: Share = Field(description="Share of the warm-up's pairs that are of it.")
-    grpo: Share = Field(description="Share of GRPO's pairs that are of it; they come first.")
+    dataset: str
+    """A name in workflow/catalog/datasets.yaml. With templates, the wrong answer is the right answer to
+    another request."""
+    warmup: Share
+    """Share of the warm-up's pairs that are of it."""
+    grpo: Share
+    """Share of GRPO's pairs that are of it; they come first."""
 
 
 class Grpo(GrpoTraining):
     """Training by group relative policy optimisation."""
 
-    pairs: Count = Field(description="Pairs, none of the warm-up's; each in both orders.")
-    gradient_accumulation: Count = Field(
-        default=1,
-        description=(
-            "Forward passes per update. batch_size times this must hold whole questions with all their"
-            " replies, half of them with the right answer first."
-        ),
-    )
+    pairs: Count
+    """Pairs, none of the warm-up's; each in both orders."""
+    gradient_accumulation: Count = 1
+    """Forward passes per update. batch_size times this must hold whole questions with all their replies, half
+    of them with the right answer first."""
 
 
 class RewardWeights(Section):
     """Weights of the three rewards of GRPO."""
 
-    correctness: FromZero = Field(default=1.0, description="Weight of the right verdict.")
-    appropriateness: FromZero = Field(default=0.1, description="Weight of fitting criteria.")
-    layout: FromZero = Field(default=1.0, description="Weight of the reply's layout.")
+    correctness: FromZero = 1.0
+    """Weight of the right verdict."""
+    appropriateness: FromZero = 0.1
+    """Weight of fitting criteria."""
+    layout: FromZero = 1.0
+    """Weight of the reply's layout."""
 
 
 class CriteriaJudge(Section):
     """How all of them are asked when they are evaluated."""
 
-    max_length: Count = Field(default=640, description="Tokens of question and reply.")
-    max_new_tokens: Count = Field(description="Tokens of a reply.")
+    max_length: Count = 640
+    """Tokens of question and reply."""
+    max_new_tokens: Count
+    """Tokens of a reply."""
 
 
 class Evaluation(Section):
     """Parts of both benchmarks, chosen by hash, the same for all judges."""
 
-    cultures: Names = Field(
-        description=(
-            "Some of carb.cultures, in whose rewrites the judges are evaluated too (paper: ar, zh, ja)."
-        )
-    )
-    benchmark: str | None = Field(
-        default=None,
-        description=(
-            "A name in workflow/catalog/benchmarks.yaml, of which the judges see the rows in the cultures'"
-            " languages; null for the main benchmark in the scale's (paper: M-RewardBench)."
-        ),
-    )
-    items_per_cell: Count | None = Field(description="Items of each culture and domain; null for all.")
-    rows_per_subset: Count | None = Field(
-        description="Rows of each subset of the main benchmark, in each language; null for all."
-    )
+    cultures: Names
+    """Some of carb.cultures, in whose rewrites the judges are evaluated too (paper: ar, zh, ja)."""
+    benchmark: str | None = None
+    """A name in workflow/catalog/benchmarks.yaml, of which the judges see the rows in the cultures'
+    languages; null for the main benchmark in the scale's (paper: M-RewardBench)."""
+    items_per_cell: Count | None
+    """Items of each culture and domain; null for all."""
+    rows_per_subset: Count | None
+    """Rows of each subset of the main benchmark, in each language; null for all."""
 
 
 class ThinkAsLocals(Section):
     """Think-as-Locals: a judge writes criteria as a local would set them, then its verdict."""
 
-    base: str = Field(
-        description="A name in workflow/catalog/models.yaml (paper: Qwen2.5 7B, 14B and 32B Instruct)."
-    )
-    datasets: NamesOrNone = Field(
-        default=[],
-        description=(
-            "Preference data for GRPO next to the held-out topics: names in workflow/catalog/datasets.yaml "
-            "(paper: HelpSteer3, CARE)."
-        ),
-    )
-    data_shares: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(
-        default={},
-        description=(
-            "{source: share of GRPO's pairs that are not easy}; sources are `datasets`, and `own` for the"
-            " held-out topics. If a source has too few pairs, or the shares sum to less than 1, the rest is"
-            " drawn at random from all sources. {} for all at random."
-        ),
-    )
-    cultures: Names | None = Field(
-        description="Those whose held-out topics judges are trained on; null for all."
-    )
-    easy: Easy | None = Field(description="Easy pairs in the warm-up, and first in GRPO; null for none.")
-    criteria: str = Field(
-        default="resources/carb/criteria.yaml",
-        description="YAML file that the warm-up's criteria are written from.",
-    )
-    criteria_language: Language | None = Field(
-        default="en", description="Language of the warm-up's criteria; null for each item's own."
-    )
-    criteria_quote: CountFromZero = Field(
-        default=24,
-        description=(
-            "The last criterion of a warm-up reply quotes so many final characters of the right answer, and"
-            " then its label. In GRPO every reply must quote an answer like this. 0 for none."
-        ),
-    )
-    warmup: Warmup | None = Field(description="Supervised training before GRPO; null for none (paper: none).")
-    grpo: Grpo = Field(description="Training by GRPO.")
-    runs: dict[PlainName, RewardWeights] = Field(
-        description=(
-            "Weights of the rewards by run; `full` is the method, `no-criteria` says its verdict at once, the"
-            " others leave a reward out (paper: the same)."
-        ),
-        json_schema_extra={"required": ["full", "no-criteria"]},
-    )
-    judge: CriteriaJudge = Field(description="How all of them are asked when they are evaluated.")
-    judge_token_budget: Count = Field(
-        default=8192,
-        description="Tokens per padded batch when these judges are asked; instead of scoring.token_budget.",
-    )
-    evaluation: Evaluation = Field(description="What they are evaluated on.")
-    others: NamesOrNone = Field(
-        default=[],
-        description=(
-            "Judges that were trained elsewhere, rows next to ours on the same pairs and items: generative"
-            " entries of workflow/catalog/reward_models.yaml or of reward_models. One with a `question` is"
-            " asked it once about every two answers, of CARB, too (paper: RM-R1-Qwen2.5-Instruct-7B)."
-        ),
-    )
-    held_out: Count = Field(
-        description=(
-            "Number of items with a held-out pair. R_corr is measured on these pairs before and after"
-            " training, in both orders. GRPO takes the other pairs of these items first."
-        )
-    )
-    seeds: Count = Field(
-        description=(
-            "Trainings of `full`, each with its own seed; carb_locals_learning has all, others the first."
-        )
-    )
+    base: str
+    """A name in workflow/catalog/models.yaml (paper: Qwen2.5 7B, 14B and 32B Instruct)."""
+    datasets: NamesOrNone = []
+    """Preference data for GRPO next to the held-out topics: names in workflow/catalog/datasets.yaml (paper:
+    HelpSteer3, CARE)."""
+    data_shares: dict[str, Annotated[float, Field(gt=0, le=1)]] = {}
+    """{source: share of GRPO's pairs that are not easy}; sources are `datasets`, and `own` for the held-out
+    topics. If a source has too few pairs, or the shares sum to less than 1, the rest is drawn at random from
+    all sources. {} for all at random."""
+    cultures: Names | None
+    """Those whose held-out topics judges are trained on; null for all."""
+    easy: Easy | None
+    """Easy pairs in the warm-up, and first in GRPO; null for none."""
+    criteria: str = "resources/carb/criteria.yaml"
+    """YAML file that the warm-up's criteria are written from."""
+    criteria_language: Language | None = "en"
+    """Language of the warm-up's criteria; null for each item's own."""
+    criteria_quote: CountFromZero = 24
+    """The last criterion of a warm-up reply quotes so many final characters of the right answer, and then its
+    label. In GRPO every reply must quote an answer like this. 0 for none."""
+    warmup: Warmup | None
+    """Supervised training before GRPO; null for none (paper: none)."""
+    grpo: Grpo
+    """Training by GRPO."""
+    runs: dict[PlainName, RewardWeights] = Field(json_schema_extra={"required": ["full", "no-criteria"]})
+    """Weights of the rewards by run; `full` is the method, `no-criteria` says its verdict at once, the others
+    leave a reward out (paper: the same)."""
+    judge: CriteriaJudge
+    """How all of them are asked when they are evaluated."""
+    judge_token_budget: Count = 8192
+    """Tokens per padded batch when these judges are asked; instead of scoring.token_budget."""
+    evaluation: Evaluation
+    """What they are evaluated on."""
+    others: NamesOrNone = []
+    """Judges that were trained elsewhere, rows next to ours on the same pairs and items: generative entries
+    of workflow/catalog/reward_models.yaml or of reward_models. One with a `question` is asked it once about
+    every two answers, of CARB, too (paper: RM-R1-Qwen2.5-Instruct-7B)."""
+    held_out: Count
+    """Number of items with a held-out pair. R_corr is measured on these pairs before and after training, in
+    both orders. GRPO takes the other pairs of these items first."""
+    seeds: Count
+    """Trainings of `full`, each with its own seed; carb_locals_learning has all, others the first."""

@@ -43,7 +43,7 @@ def write_reference(root: Path) -> list[Path]:
 
 def reference() -> dict[Path, str]:
     """Return {path in the checkout: text} of the schema and the reference page."""
-    schema = _without_titles(Settings.model_json_schema())
+    schema = _tidied(Settings.model_json_schema())
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
     head = "| key | takes | default | meaning |\n| --- | --- | --- | --- |"
     parts, plain = [INTRODUCTION], []
@@ -60,14 +60,16 @@ def reference() -> dict[Path, str]:
     }
 
 
-def _without_titles(schema: Any) -> Any:
-    if isinstance(schema, dict):
-        return {
-            key: _without_titles(one)
-            for key, one in schema.items()
-            if key != "title" or not isinstance(one, str)
-        }
-    return [_without_titles(one) for one in schema] if isinstance(schema, list) else schema
+def _tidied(schema: Any) -> Any:
+    """Return a schema without titles, and with each description on one line."""
+    if isinstance(schema, list):
+        return [_tidied(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {key: _tidied(one) for key, one in schema.items() if key != "title" or not isinstance(one, str)}
+    if isinstance(found.get("description"), str):
+        found["description"] = " ".join(found["description"].split())
+    return found
 
 
 def _rows(prefix: str, properties: dict, required: list[str], definitions: dict) -> Iterator[str]:
