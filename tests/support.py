@@ -12,8 +12,11 @@ from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 
+import pytest
 import yaml
 from preloaded import preloaded
+
+from polyreward.core.errors import PolyrewardError
 
 ROOT = Path(__file__).parents[1]
 TINY = "workflow/scales/tiny.yaml"
@@ -73,6 +76,13 @@ def registry() -> dict[str, dict]:
 
     names = {language: facts["name"] for language, facts in load("resources/languages.yaml").items()}
     return by_language(load("workflow/artifacts.yaml"), names)
+
+
+def refused(call, *arguments, **options) -> str:
+    """Return the text of the PolyrewardError that a call raises."""
+    with pytest.raises(PolyrewardError) as error:
+        call(*arguments, **options)
+    return str(error.value)
 
 
 def jobs_of(ran: subprocess.CompletedProcess) -> dict[str, int]:

@@ -10,9 +10,6 @@ import pytest
 import yaml
 from support import ROOT
 
-from polyreward.core.errors import PolyrewardError
-from polyreward.sources.hub_data import hub_rows
-
 CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
 
 
@@ -56,10 +53,3 @@ def entry_at(folder: Path, name: str, *languages: str) -> dict:
     if languages:
         entry["languages"] = {language: entry["languages"][language] for language in languages}
     return entry
-
-
-def refused(entry: dict, name: str) -> str:
-    """Return the error of reading a dataset."""
-    with pytest.raises(PolyrewardError) as error:
-        hub_rows(entry, name)
-    return str(error.value)

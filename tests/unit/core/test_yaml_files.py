@@ -2,7 +2,7 @@
 
 import pytest
 import yaml
-from support import ROOT, checkout, snakemake
+from support import ROOT, checkout, refused, snakemake
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import check_settings_files, parsed_yaml, read_yaml
@@ -30,9 +30,7 @@ def test_what_has_no_key_twice_is_read_as_ever(text):
 
 def test_every_key_that_stands_twice_is_named_with_both_lines(written):
     path = written("seed: 1\na:\n  b: 1\n  c: 2\n  b: 3\nlist:\n  - {x: 1, x: 2}\nseed: 2\n")
-    with pytest.raises(PolyrewardError) as error:
-        read_yaml(path)
-    assert str(error.value) == (
+    assert refused(read_yaml, path) == (
         f"{path}: line 8: `seed` appears twice, first in line 1; line 5: `b` appears twice, first in line 3; "
         "line 7: `x` appears twice, first in line 7; keep one"
     )
@@ -56,10 +54,9 @@ def test_what_is_not_plain_yaml_is_refused_with_its_file_and_runs_nothing(
     written, tmp_path, monkeypatch, text, said
 ):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(PolyrewardError) as error:
-        read_yaml(written(text))
-    assert said in str(error.value)
-    assert "\n" not in str(error.value)
+    text = refused(read_yaml, written(text))
+    assert said in text
+    assert "\n" not in text
     assert not (tmp_path / "injected").exists()
 
 
@@ -76,9 +73,7 @@ def test_all_problems_of_the_settings_files_are_said_at_once(written):
         written("__use_yte__: true\na: 1\n", "b.yaml"),
         written('{"a": 1, "a": 2}', "c.json"),
     ]
-    with pytest.raises(PolyrewardError) as error:
-        check_settings_files([*paths, paths[0], written("a: 1\n", "d.yaml")])
-    said = str(error.value)
+    said = refused(check_settings_files, [*paths, paths[0], written("a: 1\n", "d.yaml")])
     assert said.startswith("settings: 3 problems")
     for words in ("a.yaml: line 2: `a` appears twice", "b.yaml: `__use_yte__`", "c.json: `a` appears twice"):
         assert words in said

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hub_layout import CATALOG, cache, entry_at, refused, write_dataset  # noqa: F401 - cache is a fixture
+from hub_layout import CATALOG, cache, entry_at, write_dataset  # noqa: F401 - cache is a fixture
 from pair_data import READ
-from support import ROOT, script
+from support import ROOT, refused, script
 
 from polyreward.prepare.pool import Share, row_problems
 from polyreward.sources.hub_data import column_problems, hub_rows
@@ -126,10 +126,10 @@ def test_every_dataset_of_pairs_gives_rows_that_the_pipeline_takes(tmp_path, nam
 
 def test_answers_that_are_texts_alone_need_a_prompt_column(tmp_path):
     entry = pairs_entry(tmp_path, "mp-86k", [{"chosen": "yes", "rejected": "no"}])
-    assert "no column prompt; it has chosen, rejected" in refused(entry, "mp-86k")
+    assert "no column prompt; it has chosen, rejected" in refused(hub_rows, entry, "mp-86k")
     del entry["columns"]["prompt"]
     assert "no column for `prompt`, and the answers are no conversations that hold it" in refused(
-        entry, "mp-86k"
+        hub_rows, entry, "mp-86k"
     )
 
 
@@ -161,7 +161,7 @@ def test_a_layout_may_give_several_rejected_answers_and_many_reasons_are_cut(tmp
 
 def test_a_layout_that_does_not_fit_is_named_with_the_dataset(tmp_path):
     entry = {**pairs_entry(tmp_path, "mp-86k"), "layout": "judgebench"}
-    text = refused(entry, "mp-86k")
+    text = refused(hub_rows, entry, "mp-86k")
     assert "layout judgebench needs" in text and "correct `layout` of mp-86k in workflow/catalog" in text
 
 
@@ -176,7 +176,7 @@ def test_messages_are_read_and_checked_as_in_a_file_and_what_is_left_out_is_coun
     (row,) = hub_rows(pairs_entry(tmp_path / "one", "mp-86k", records), "mp-86k")
     assert (row["prompt"], row["chosen"], row["rejected"]) == ("Q", "yes", "no")
     assert "mp-86k: 1 left out: `chosen`: message 2 has `tool_calls`" in capsys.readouterr().err
-    text = refused(pairs_entry(tmp_path / "two", "mp-86k", records[1:]), "mp-86k")
+    text = refused(hub_rows, pairs_entry(tmp_path / "two", "mp-86k", records[1:]), "mp-86k")
     assert "holds no pair (`chosen`: message 2 has `tool_calls`" in text
 
 
@@ -191,7 +191,7 @@ def test_ratings_may_be_numbers_as_text(tmp_path):
 
 def test_a_domain_that_is_not_there_is_named_with_those_that_are(tmp_path):
     records = [{**record, "domain": "chat"} for record in RECORDS["helpsteer3"]]
-    text = refused(pairs_entry(tmp_path, "helpsteer3", records), "helpsteer3")
+    text = refused(hub_rows, pairs_entry(tmp_path, "helpsteer3", records), "helpsteer3")
     assert "column domain holds none of general, multilingual, but chat: correct `only` of helpsteer3" in text
 
 
@@ -328,7 +328,7 @@ def test_instructions_come_by_split_and_id_and_bring_no_reference(tmp_path):
 
 def test_every_wrong_column_is_named_with_what_there_is_and_how_to_mend_it(tmp_path):
     records = [{"question": "Q", "chosen": 3, "rejected": [{"by": "human", "text": "no"}]}]
-    text = refused(pairs_entry(tmp_path, "mp-86k", records), "mp-86k")
+    text = refused(hub_rows, pairs_entry(tmp_path, "mp-86k", records), "mp-86k")
     assert f"dataset {tmp_path}, config None, split train: 3 problems" in text
     fix = "correct `columns` of mp-86k in workflow/catalog/datasets.yaml"
     assert f"no column prompt; it has question, chosen, rejected: {fix}" in text
@@ -339,7 +339,7 @@ def test_every_wrong_column_is_named_with_what_there_is_and_how_to_mend_it(tmp_p
 @pytest.mark.parametrize("change", [{"split": "test"}, {"config": "other"}, {"files": "nowhere.jsonl"}])
 def test_a_wrong_split_config_or_file_is_named_also_before_the_rows_are_read(tmp_path, change):
     entry = {**pairs_entry(tmp_path, "mp-86k"), **change}
-    for text in (refused(entry, "mp-86k"), *column_problems(entry, "mp-86k")):
+    for text in (refused(hub_rows, entry, "mp-86k"), *column_problems(entry, "mp-86k")):
         assert f"config {entry['config']}, split {entry['split']}: does not load" in text
         assert "correct `config`, `split` or `files` of mp-86k in workflow/catalog/datasets.yaml" in text
     assert len(list(column_problems(entry, "mp-86k"))) == 1
@@ -365,6 +365,6 @@ def test_sets_in_several_languages_have_their_columns_in_each(tmp_path):
     records["ita_Latn", "test"] = [{"link": "l0", "question_number": 1, "passage": "it 0"}]
     entry = in_hub_layout(tmp_path / "one", "belebele", records)
     (text,) = column_problems(entry, "belebele")
-    assert text == refused(entry, "belebele")
+    assert text == refused(hub_rows, entry, "belebele")
     assert "config ita_Latn, split test: 1 problem" in text
     assert "no column flores_passage; it has link, question_number, passage" in text

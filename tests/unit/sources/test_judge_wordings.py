@@ -9,9 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from support import ROOT, script
+from support import ROOT, refused, script
 
-from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.generative import TEMPLATE, judge
 from polyreward.scoring.pair_question import PairJudge, PairQuestion, asked_in_pairs
 from polyreward.sources.judge_wordings import published_question
@@ -67,12 +66,6 @@ def pinned(name: str, url: str, system: str, text: str) -> dict:
     return {**entry, "url": url, **parts}
 
 
-def refused(wording: dict) -> str:
-    with pytest.raises(PolyrewardError) as error:
-        published_question(wording)
-    return str(error.value)
-
-
 def test_the_words_of_a_module_are_read_without_running_it(site):
     found = published_question(site["rewardbench"])
     assert (found["system"], found["text"]) == (SYSTEM, "Q {prompt}\n{first}|{second} {json}")
@@ -104,12 +97,12 @@ def test_another_text_or_none_leaves_no_file_and_all_that_is_wrong_is_said(site,
         "system": {**wording["system"], "sha256": "0" * 64},
         "text": {**wording["text"], "name": "MTBENCH_V3.prompt_template"},
     }
-    with pytest.raises(PolyrewardError) as error:
-        script("sources/judge_question").main(
-            SimpleNamespace(params=SimpleNamespace(wording=wording), output=[str(path)])
-        )
+    text = refused(
+        script("sources/judge_question").main,
+        SimpleNamespace(params=SimpleNamespace(wording=wording), output=[str(path)]),
+    )
     assert not list(tmp_path.iterdir())
-    first, *problems = str(error.value).splitlines()
+    first, *problems = text.splitlines()
     assert first.startswith(f"{wording['url']}, whose words workflow/catalog/judge_wordings.yaml pins")
     assert "set `judge_wordings: ours`" in first and first.endswith(": 2 problems")
     assert problems == [
@@ -121,17 +114,17 @@ def test_another_text_or_none_leaves_no_file_and_all_that_is_wrong_is_said(site,
 def test_a_file_that_is_gone_and_a_page_in_its_place_are_refused(site):
     wording = site["rewardbench"]
     gone = wording["url"].replace("judges", "gone")
-    text = refused({**wording, "url": gone})
+    text = refused(published_question, {**wording, "url": gone})
     assert text.startswith(f"{gone}: the server answered 404; correct `url` in workflow/catalog/") and (
         "`judge_wordings: ours`" in text
     )
-    text = refused({**wording, "url": wording["url"].replace("judges", "page")})
+    text = refused(published_question, {**wording, "url": wording["url"].replace("judges", "page")})
     assert "it holds no string `prompt_v2`" in text
 
 
 def test_without_a_network_what_to_do_is_said():
     url = "http://127.0.0.1:9/judges.py"  # nobody listens there
-    text = refused({**CATALOG["rewardbench"], "url": url})
+    text = refused(published_question, {**CATALOG["rewardbench"], "url": url})
     assert text.startswith(f"{url}: the connection failed (ConnectError: ")
     assert "run again when there is a network, or set `judge_wordings: ours`, or name a file" in text
 

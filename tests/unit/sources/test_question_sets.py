@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hub_layout import CATALOG, cache, entry_at, refused, write_dataset  # noqa: F401 - cache is a fixture
-from support import ROOT
+from hub_layout import CATALOG, cache, entry_at, write_dataset  # noqa: F401 - cache is a fixture
+from support import ROOT, refused
 
 from polyreward.sources.hub_data import hub_rows
 
@@ -115,7 +115,7 @@ def test_include_in_its_older_layout_is_refused_with_what_there_is(tmp_path):
             "choices": [row["option_a"], row["option_b"]],
         }
 
-    text = refused(include(tmp_path, change=older), "include-base-44")
+    text = refused(hub_rows, include(tmp_path, change=older), "include-base-44")
     assert "config Spanish, split test: 1 problem" in text
     assert (
         "no column option_a, option_b, option_c, option_d; it has language, question, answer, choices:"
@@ -125,21 +125,23 @@ def test_include_in_its_older_layout_is_refused_with_what_there_is(tmp_path):
 
 def test_an_answer_that_is_no_place_is_refused(tmp_path):
     letters = include(tmp_path, change=lambda row: {**row, "answer": "ABCD"[row["answer"]]})
-    assert "column answer holds text, and `answer` numbers" in refused(letters, "include-base-44")
+    assert "column answer holds text, and `answer` numbers" in refused(hub_rows, letters, "include-base-44")
     (tmp_path / "other").mkdir()
     from_one = include(tmp_path / "other", change=lambda row: {**row, "answer": row["answer"] + 1})
-    assert "row 3: answer 4 is none of 0 to 3" in refused(from_one, "include-base-44")
+    assert "row 3: answer 4 is none of 0 to 3" in refused(hub_rows, from_one, "include-base-44")
 
 
 def test_annotations_of_another_form_are_refused(tmp_path):
     other = [{**row, "annotations": [{"text": "rice"}]} for row in BLEND]
-    text = refused(blend(tmp_path, other), "blend")
+    text = refused(hub_rows, blend(tmp_path, other), "blend")
     assert "file data/annotations_hf/Spain_data.json" in text
     assert "and `annotations` lists of answers, en_answers: correct `columns` of blend" in text
 
 
 def test_answers_that_nobody_gave_are_refused(tmp_path):
-    assert "none of its 2 rows has a question and an answer" in refused(blend(tmp_path, BLEND[1:3]), "blend")
+    assert "none of its 2 rows has a question and an answer" in refused(
+        hub_rows, blend(tmp_path, BLEND[1:3]), "blend"
+    )
 
 
 @pytest.mark.parametrize("name", SETS)

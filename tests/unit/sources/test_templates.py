@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from support import refused
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.sources.templates import (
@@ -74,10 +75,9 @@ def test_good_templates_are_read_in_the_order_of_file_names(read):
     ],
 )
 def test_a_mistake_is_named_with_its_file_and_id(read, tmp_path, change, problem):
-    with pytest.raises(PolyrewardError) as caught:
-        read([{**ITEM, "id": "good"}, {**ITEM, **change}])
-    assert f"{tmp_path}/a.yaml: `sum`: {problem}" in str(caught.value)
-    assert "`good`" not in str(caught.value)
+    text = refused(read, [{**ITEM, "id": "good"}, {**ITEM, **change}])
+    assert f"{tmp_path}/a.yaml: `sum`: {problem}" in text
+    assert "`good`" not in text
 
 
 @pytest.mark.parametrize(
@@ -89,18 +89,16 @@ def test_a_mistake_is_named_with_its_file_and_id(read, tmp_path, change, problem
     ],
 )  # fmt: skip
 def test_what_the_schema_forbids_is_named_with_file_and_place(read, tmp_path, change, place, problem):
-    with pytest.raises(PolyrewardError) as caught:
-        read([{**ITEM, "id": "good"}, {**ITEM, **change}])
-    assert f"{tmp_path}/a.yaml: {place}: " in str(caught.value) and problem in str(caught.value)
-    assert "`good`" not in str(caught.value)
+    text = refused(read, [{**ITEM, "id": "good"}, {**ITEM, **change}])
+    assert f"{tmp_path}/a.yaml: {place}: " in text and problem in text
+    assert "`good`" not in text
 
 
 def test_what_is_no_template_and_no_family_is_named_by_its_id_or_number(read):
     without = {key: {name: value for name, value in ITEM.items() if name != key} for key in ("id", "prompt")}
     families = [{**TWIN, "fills": []}, {**TWIN, "fills": [{"n": 4}, {"n": 5}]}]
-    with pytest.raises(PolyrewardError) as caught:
-        read([ITEM, without["id"]], [{**TWIN, **ITEM}, without["prompt"]], families)
-    (_, no_id, both, no_prompt, *twins) = str(caught.value).splitlines()
+    text = refused(read, [ITEM, without["id"]], [{**TWIN, **ITEM}, without["prompt"]], families)
+    (_, no_id, both, no_prompt, *twins) = text.splitlines()
     assert "a.yaml: item 2: 'id' is a required property" in no_id
     assert "b.yaml: `sum`: " in both
     assert "b.yaml: `sum`: needs prompt, chosen and rejected; or prompts, answers and one fill" in no_prompt
@@ -108,16 +106,13 @@ def test_what_is_no_template_and_no_family_is_named_by_its_id_or_number(read):
 
 
 def test_an_id_in_two_files_is_named_with_both(read, tmp_path):
-    with pytest.raises(PolyrewardError) as caught:
-        read([ITEM], [TWIN, ITEM])
-    assert f"{tmp_path}/b.yaml: `sum` is also in {tmp_path}/a.yaml; give it another id" in str(caught.value)
+    text = refused(read, [ITEM], [TWIN, ITEM])
+    assert f"{tmp_path}/b.yaml: `sum` is also in {tmp_path}/a.yaml; give it another id" in text
 
 
 def test_several_mistakes_are_all_named_at_once(read):
     bad = {**ITEM, "prompt": "{z}", "slots": {"n": "numbr"}}
-    with pytest.raises(PolyrewardError) as caught:
-        read([bad, {**bad, "id": "other", "fills": [{}]}])
-    text = str(caught.value)
+    text = refused(read, [bad, {**bad, "id": "other", "fills": [{}]}])
     assert text.startswith("templates: 7 problems")  # `{z}`, n unused, n's type, of both; and the fill of one
     assert text.count("`sum`: ") == 3 and text.count("`other`: ") == 4
 
@@ -209,9 +204,7 @@ def test_an_expression_error_is_named_with_id_and_fill(expression):
 def test_bad_values_are_all_named_with_id_and_fill():
     months = {**ITEM, "id": "months", "slots": {"n": "month"}, "fills": [{"n": 12}, {"n": 13}, {"n": 0}]}
     dates = {**ITEM, "id": "dates", "slots": {"n": "date"}, "fills": [{"n": "2023-02-29"}]}
-    with pytest.raises(PolyrewardError) as caught:
-        expanded([months, dates], "chat")
-    text = str(caught.value)
+    text = refused(expanded, [months, dates], "chat")
     assert text.startswith("chat: 3 problems")
     assert "`months`, fill 2: month `13`" in text and "`months`, fill 3: month `0`" in text
     assert "`dates`, fill 1: date `2023-02-29`" in text and "fill 1: month" not in text
