@@ -4,7 +4,7 @@ import json
 import re
 from html.parser import HTMLParser
 
-from support import ROOT, TINY, registry, snakemake
+from support import ROOT, TINY, jobs_of, registry, snakemake
 
 # Scale tiny in three of its five languages: each has the same rules, and nearly all that a job takes is to
 # load PyTorch.
@@ -26,11 +26,7 @@ def planned(folder, *targets):
     """Return {rule: jobs} of a dry run."""
     ran = snakemake(*WANTED, "-n", *targets, cwd=folder)
     assert ran.returncode == 0, ran.stdout
-    return {
-        rule: int(jobs)
-        for rule, jobs in re.findall(r"^(\w+) +(\d+)$", ran.stdout, re.MULTILINE)
-        if rule not in ("all", "transfer", "total")
-    }
+    return {rule: jobs for rule, jobs in jobs_of(ran).items() if rule not in ("all", "transfer", "total")}
 
 
 def outputs_of(ipynb):

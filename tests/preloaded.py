@@ -4,10 +4,15 @@
 that replaces Snakemake's. Its jobs run in forks of the server, each with its own arguments, folder,
 environment and output. A job whose environment differs from the server's runs in a new Python, since imports
 may depend on it.
+
+`preloaded(environment, "snakemake")` gives the command of a Snakemake that is such a fork itself, for plans.
+
+    python tests/preloaded.py ARGUMENTS    Snakemake with these arguments, its jobs in forks
 """
 
 import json
 import os
+import re
 import selectors
 import signal
 import socket
@@ -18,21 +23,34 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-PACKAGES = (
-    "torch",
-    "transformers",
-    "transformers.modeling_utils",
-    "transformers.generation",
-    "trl",
-    "peft",
-    "datasets",
-    "pandas",
-    "scipy.stats",
-    "statsmodels.api",
-    "seaborn",
-    "sklearn.linear_model",
-    "snakemake.script",
-)
+# {what runs in forks: what its server loads}
+PACKAGES = {
+    "jobs": (
+        "torch",
+        "transformers",
+        "transformers.modeling_utils",
+        "transformers.generation",
+        "trl",
+        "peft",
+        "datasets",
+        "pandas",
+        "scipy.stats",
+        "statsmodels.api",
+        "seaborn",
+        "sklearn.linear_model",
+        "snakemake.script",
+    ),
+    "snakemake": (
+        "snakemake.cli",
+        "snakemake.report.html_reporter",
+        "babel.core",
+        "jsonschema",
+        "nbformat",
+        "smart_open",
+    ),
+}
+# {what runs in forks: a regular expression of the variables that decide what its imports do}
+DECISIVE = {"jobs": ".*", "snakemake": "PYTHON.*"}
 # These differ without a meaning for what is imported.
 ANYHOW = {"_", "SHLVL", "PWD", "OLDPWD", "TMPDIR", "TMP", "TEMP", "TEMPDIR"}
 # As Snakemake sets them for a job of one thread
@@ -44,6 +62,7 @@ ONE_THREAD = dict.fromkeys(
 STARTED_AGAIN = {
     "jemalloc_bg_thd"
 }  # threads that a fork starts again: jemalloc's, which pandas loads with Arrow
+SERVE = "serve"  # the first argument of a server
 OWN_PYTHON = "in a Python of its own"  # the answer to a job that cannot run in a fork
 # What Snakemake runs instead of Python. It imports little, so that it starts at once.
 CLIENT = """#!{python} -IS
@@ -69,30 +88,37 @@ SNAKEMAKE = "import sys; sys.executable = sys.argv.pop(1); from snakemake.cli im
 
 
 @contextmanager
-def preloaded(environment: Mapping[str, str]) -> Iterator[list[str]]:
-    """Yield the command that replaces `python -m snakemake` while a server with this environment runs."""
+def preloaded(environment: Mapping[str, str], forks: str = "jobs") -> Iterator[list[str]]:
+    """Yield the command that replaces `python -m snakemake` while a server with this environment runs.
+
+    Args:
+        forks: what runs in forks, "jobs" or "snakemake".
+    """
     with tempfile.TemporaryDirectory(prefix="preloaded-") as folder:
         address, client = f"{folder}/socket", Path(folder) / "python"
         client.write_text(
             CLIENT.format(python=sys.executable, address=address, own=OWN_PYTHON), encoding="utf-8"
         )
         client.chmod(0o755)
-        command = [sys.executable, str(Path(__file__).absolute()), address]
+        command = [sys.executable, str(Path(__file__).absolute()), SERVE, address, forks]
         with subprocess.Popen(
             command, env={**environment, **ONE_THREAD}, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as server:
             try:
                 if not server.stdout.readline():
                     raise RuntimeError(f"the server of preloaded Python ended with {server.wait()}")
-                yield [sys.executable, "-c", SNAKEMAKE, str(client)]
+                yield {
+                    "jobs": [sys.executable, "-c", SNAKEMAKE, str(client)],
+                    "snakemake": [str(client), "-m", "snakemake"],
+                }[forks]
             finally:
                 server.stdin.close()  # at which it ends
 
 
-def serve(address: str) -> None:
+def serve(address: str, forks: str) -> None:
     """Import all, report it, and fork for each job until standard input ends."""
     begun = dict(os.environ)
-    for name in PACKAGES:
+    for name in PACKAGES[forks]:
         __import__(name)
     set_by_them = {name: value for name, value in os.environ.items() if begun.get(name) != value}
     lost = set(threads()) - STARTED_AGAIN
@@ -116,7 +142,7 @@ def serve(address: str) -> None:
                 connection.settimeout(None)
                 if not os.fork():
                     listener.close()
-                    attend(connection, begun, set_by_them)
+                    attend(connection, begun, set_by_them, DECISIVE[forks])
                 connection.close()
 
 
@@ -126,12 +152,15 @@ def threads() -> list[str]:
     return [(task / "comm").read_text(encoding="utf-8").strip() for task in tasks]
 
 
-def attend(connection: socket.socket, begun: dict[str, str], set_by_them: dict[str, str]) -> None:
+def attend(
+    connection: socket.socket, begun: dict[str, str], set_by_them: dict[str, str], decisive: str
+) -> None:
     """Run one job in a fork, report how it ended, and end it if the client does; never return.
 
     Args:
         begun: the server's environment.
         set_by_them: what its imports set in it, as in a job's own Python.
+        decisive: as in DECISIVE.
     """
     head, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
     request = b""
@@ -144,9 +173,13 @@ def attend(connection: socket.socket, begun: dict[str, str], set_by_them: dict[s
     # Snakemake may import some of the packages, and its jobs inherit what they set.
     meaningless = {**dict.fromkeys(ANYHOW), **set_by_them}
     differences = {**ONE_THREAD, **environment, **meaningless}.items() ^ {**begun, **meaningless}.items()
-    if differences:
-        names = ", ".join(sorted({name for name, _ in differences}))
-        print(f"{Path(arguments[0]).name} runs {OWN_PYTHON}: {names} differ", file=sys.stderr, flush=True)
+    names = sorted({name for name, _ in differences if re.fullmatch(decisive, name)})
+    if names:
+        print(
+            f"{Path(arguments[0]).name} runs {OWN_PYTHON}: {', '.join(names)} differ",
+            file=sys.stderr,
+            flush=True,
+        )
         connection.sendall(OWN_PYTHON.encode())
         os._exit(0)
     job = os.fork()
@@ -181,9 +214,14 @@ def run(arguments: list[str], folder: str, environment: dict[str, str], descript
     random.seed()
     tempfile.tempdir = None  # looked up again
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
-    sys.argv, sys.path[0], code = arguments, str(Path(arguments[0]).parent), 0
+    code = 0
     try:
-        runpy.run_path(arguments[0], run_name="__main__")
+        if arguments[0] == "-m":
+            sys.argv, sys.path[0] = arguments[1:], folder
+            runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv, sys.path[0] = arguments, str(Path(arguments[0]).parent)
+            runpy.run_path(arguments[0], run_name="__main__")
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
         if isinstance(end.code, str):
@@ -199,4 +237,8 @@ def run(arguments: list[str], folder: str, environment: dict[str, str], descript
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    if sys.argv[1] == SERVE:
+        serve(*sys.argv[2:])
+    else:
+        with preloaded(os.environ) as snakemake:
+            sys.exit(subprocess.run([*snakemake, *sys.argv[1:]], check=False).returncode)

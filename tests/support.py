@@ -6,15 +6,14 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
-from contextlib import nullcontext
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
-from preloaded import preloaded
+from preloaded import ANYHOW, DECISIVE, preloaded
 
 from polyreward.core.errors import PolyrewardError
 
@@ -90,6 +89,16 @@ def jobs_of(ran: subprocess.CompletedProcess) -> dict[str, int]:
     return {rule: int(jobs) for rule, jobs in re.findall(r"^(\w+) +(\d+)$", ran.stdout, re.MULTILINE)}
 
 
+def files_of_jobs(ran: subprocess.CompletedProcess) -> list[tuple[str, list[str], list[str]]]:
+    """Return [(rule, inputs, outputs)] of a dry run's jobs."""
+    found = []
+    for block in re.split(r"^(?:local)?rule ", ran.stdout, flags=re.MULTILINE)[1:]:
+        files = dict(re.findall(r"^    (input|output): (.*)$", block, re.MULTILINE))
+        inputs, outputs = (files[key].split(", ") if key in files else [] for key in ("input", "output"))
+        found.append((block.split(":")[0], inputs, [path.split(" (")[0] for path in outputs]))
+    return found
+
+
 def snakemake(
     *arguments: str, cwd: Path | None = None, offline: bool = True, many_jobs: bool = False
 ) -> subprocess.CompletedProcess:
@@ -100,13 +109,36 @@ def snakemake(
         offline: use only the hub's cache.
         many_jobs: run jobs in forks of a Python that has loaded PyTorch.
     """
-    environment = {**os.environ, **({"HF_HUB_OFFLINE": "1"} if offline else {})}
-    with preloaded(environment) if many_jobs else nullcontext([sys.executable, "-m", "snakemake"]) as command:
-        return subprocess.run(
-            [*command, *arguments],
-            cwd=cwd or unused_checkout(),
-            env=environment,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    if offline:
+        environment["HF_HUB_OFFLINE"] = "1"
+    return subprocess.run(
+        [*_started("jobs" if many_jobs else "snakemake", environment), *arguments],
+        cwd=cwd or unused_checkout(),
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+
+
+_servers: dict[str, tuple] = {}  # {what runs in forks: its server's variables, its end, Snakemake's command}
+
+
+def _started(forks: str, environment: dict[str, str]) -> list[str]:
+    """Return the command of a preloaded Snakemake; this process keeps its server for the next call that has
+    the same variables.
+    """
+    decisive = {
+        name: value
+        for name, value in environment.items()
+        if re.fullmatch(DECISIVE[forks], name) and name not in ANYHOW
+    }
+    kept = _servers.get(forks)
+    if kept is None or kept[0] != decisive:
+        if kept:
+            kept[1].close()
+        end = ExitStack()
+        _servers[forks] = decisive, end, end.enter_context(preloaded(environment, forks))
+        atexit.register(end.close)
+    return _servers[forks][2]

@@ -1,10 +1,13 @@
 """Everything of the CARB paper, and what is of both papers."""
 
+import json
+
 import pandas as pd
 import pytest
 from flow import REGISTRY, check_pages, outputs_of
 
 from polyreward.analysis.verdicts import HOLDS, VERDICTS
+from polyreward.core.files import read_jsonl
 from polyreward.think_as_locals.learning import ALIKE
 
 
@@ -124,3 +127,15 @@ def test_the_cultural_benchmark_is_made_scored_and_drawn(tiny):
         judges.loc["full", "mean"] - judges.loc["tiny-judge", "mean"], abs=1e-5
     )
     assert judges.loc["base", "n_replies"] == 0 < judges.loc["full", "n_replies"]
+
+
+@pytest.mark.slow
+def test_a_policy_that_a_judge_rewards_is_trained_and_answers_what_the_policy_before_answered(tiny):
+    scores, policies = tiny / "work/5_scores/grpo", tiny / "work/4_models/policies"
+    before, after = (read_jsonl(scores / name) for name in ("start.jsonl", "answers/tiny-judge.jsonl"))
+    assert [row["id"] for row in before] == [row["id"] for row in after] and len(after) == 80
+    assert all(len(row["answers"]) == 1 and row["answers"][0] for row in [*before, *after])
+    record = json.loads((policies / "grpo_tiny-judge/training.json").read_text(encoding="utf-8"))
+    rewards = [step["reward"] for step in record["steps"] if "reward" in step]
+    assert len(rewards) == 2 and record["questions"] == 8 and record["groups"] == 2
+    assert not list(policies.glob("checkpoints/grpo_*"))

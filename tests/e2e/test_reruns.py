@@ -34,7 +34,7 @@ def test_an_edit_of_the_analysis_reruns_the_analysis_only(copy):
 def test_a_failing_cell_is_in_the_log_and_leaves_no_notebook(copy):
     with open(copy / "workflow/notebooks/transfer.py", "a", encoding="utf-8") as stream:
         stream.write("\n# %%\nraise ValueError(source)\n")
-    ran = snakemake(*WANTED, "results/tiny/notebooks/transfer.html", cwd=copy)
+    ran = snakemake(*WANTED, "results/tiny/notebooks/transfer.html", cwd=copy, many_jobs=True)
     assert ran.returncode != 0
     assert "ValueError: en" in (copy / "results/tiny/logs/executed_notebook/transfer.log").read_text(
         encoding="utf-8"
@@ -50,7 +50,7 @@ def test_an_evaluation_row_with_identical_answers_stops_with_one_clear_message(c
     rejected = re.search(r"^  rejected: (.*)$", text, re.MULTILINE)[1]
     broken = text[:start] + f"  chosen: {rejected}" + text[text.index("\n", start) :]
     path.write_text(broken, encoding="utf-8")
-    ran = snakemake(*WANTED, "results/tiny/work/2_prepared/mini-rewardbench.jsonl", cwd=copy)
+    ran = snakemake(*WANTED, "results/tiny/work/2_prepared/mini-rewardbench.jsonl", cwd=copy, many_jobs=True)
     assert ran.returncode != 0
     assert "`chosen` and `rejected` are identical" in ran.stdout
     assert not (copy / "results/tiny/work/2_prepared/mini-rewardbench.jsonl").exists()

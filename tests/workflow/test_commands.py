@@ -3,6 +3,7 @@ as a plan, polyreward by its options, and the rest in a folder of its own. There
 
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from typing import NamedTuple
 import pytest
 import yaml
 from snakemake.utils import update_config
-from support import ROOT, TINY, checkout, snakemake
+from support import ROOT, TINY, checkout, jobs_of, snakemake
 
 from polyreward import cli
 from polyreward.config.languages import with_folders
@@ -262,14 +263,22 @@ def test_a_module_s_commands_work_in_the_folder_of_the_other_workflow(tmp_path):
     assert planned == [["-n"], ["--cores", "all"]]
     ran = snakemake("-n", *planned[1], cwd=tmp_path)
     assert ran.returncode == 0, ran.stdout
+    wanted = {"lines": 1, "polyreward_table1": 1, "polyreward_reward_model": 10}
+    assert wanted.items() <= jobs_of(ran).items(), ran.stdout
+    assert "input: results/tiny/table1.csv" in ran.stdout
 
 
 @pytest.mark.parametrize(
     "script", sorted({shlex.split(one.text)[1] for one in starting(".venv/bin/python ")})
 )
-def test_a_script_says_its_options(script):
-    ran = subprocess.run([sys.executable, script, "--help"], cwd=ROOT, text=True, capture_output=True)
-    assert ran.returncode == 0 and "usage" in ran.stdout.lower(), ran.stderr
+def test_a_script_says_its_options(script, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.syspath_prepend(str((ROOT / script).parent))
+    monkeypatch.setattr(sys, "argv", [script, "--help"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(script, run_name="__main__")
+    assert not ended.value.code
+    assert "usage" in capsys.readouterr().out.lower()
 
 
 def test_each_file_of_tests_that_a_page_names_is_there():

@@ -6,7 +6,7 @@ import re
 import subprocess
 
 import pytest
-from support import ROOT, TINY, jobs_of, planned_whole, snakemake
+from support import ROOT, TINY, files_of_jobs, jobs_of, planned_whole, snakemake
 
 # A catalog translates its passages and instructions
 FRENCH = ["--configfile", TINY, "workflow/scales/french.yaml", "--config", "results=results/tiny_french"]
@@ -24,6 +24,15 @@ def test_states_that_reward_models_share_are_of_the_base_that_they_start_from():
     assert {base for _, base in inputs} == {
         f"results/work/4_models/bases/{base}" for base in ("gemma-3-270m", "smollm2-135m-instruct")
     }
+
+
+def jobs_with(folder, settings, *targets, scale=()):
+    """Return {rule: jobs} for targets from nothing, with settings on top of a scale's."""
+    (folder / "mine.yaml").write_text(settings, encoding="utf-8")
+    overlays = ["--configfile", *scale, str(folder / "mine.yaml")]
+    ran = snakemake("-n", "--forceall", "--cores", "1", *overlays, "--", *targets)
+    assert ran.returncode == 0, ran.stdout
+    return jobs_of(ran)
 
 
 def test_table1_asks_for_ten_reward_models_and_no_baseline():
@@ -54,15 +63,10 @@ def test_table_6_scores_every_reward_model_and_asks_again_for_nothing_of_table_1
 
 def test_a_model_translates_passages_and_instructions_into_a_language_that_they_do_not_bring(tmp_path):
     engines = "translation: {engine: tiny-gemma, quality_engines: [tiny-gemma]}"
-    overlay = f"target_languages: [de]\nalignment: {{languages: [de]}}\n{engines}\n"
-    (tmp_path / "german.yaml").write_text(overlay, encoding="utf-8")
+    settings = f"target_languages: [de]\nalignment: {{languages: [de]}}\n{engines}\n"
     folder = "results/tiny/work/3_translated"
     wanted = [f"{folder}/{texts}/de.jsonl" for texts in ("passages", "instructions")]
-    jobs = jobs_of(
-        snakemake(
-            "-n", "--forceall", "--cores", "1", *wanted, "--configfile", TINY, str(tmp_path / "german.yaml")
-        )
-    )
+    jobs = jobs_with(tmp_path, settings, *wanted, scale=[TINY])
     assert (jobs["translated_passages"], jobs["translated_instructions"]) == (1, 1)
 
 
@@ -135,60 +139,34 @@ reward_models:
   c: {kind: generative, model: gemma-3-270m, verdict: text}
   d: {kind: generative, server: {url: "http://localhost:1/v1", model: m}}
 """
-    (tmp_path / "mine.yaml").write_text(entries, encoding="utf-8")
-    arguments = [
-        "--forceall",
-        "--cores",
-        "1",
-        "results/subsets.csv",
-        "--configfile",
-        str(tmp_path / "mine.yaml"),
-    ]
-    ran = snakemake("-n", *arguments)
-    assert re.search(r"^configured_reward_scores +4$", ran.stdout, re.MULTILINE), ran.stdout
+    assert jobs_with(tmp_path, entries, "results/subsets.csv")["configured_reward_scores"] == 4
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_trained_reward_models_score_an_own_benchmark_of_the_source_and_of_a_target_language(
     tmp_path, language
 ):
-    overlay = (
-        f"own_benchmarks: {{mine: {{path: {ROOT / 'resources/example/best_of_four.jsonl'}, language:"
-        f" {language}}}}}\n"
-    )
-    (tmp_path / "mine.yaml").write_text(overlay, encoding="utf-8")
-    arguments = [
-        "--forceall",
-        "--cores",
-        "1",
-        "results/benchmark_mine.csv",
-        "--configfile",
-        str(tmp_path / "mine.yaml"),
-    ]
-    ran = snakemake("-n", *arguments)
-    assert re.search(r"^own_reward_scores +10$", ran.stdout, re.MULTILINE), ran.stdout
+    path = ROOT / "resources/example/best_of_four.jsonl"
+    settings = f"own_benchmarks: {{mine: {{path: {path}, language: {language}}}}}\n"
+    assert jobs_with(tmp_path, settings, "results/benchmark_mine.csv")["own_reward_scores"] == 10
 
 
-OWN_ITEMS = "carb: {{item_files: [{path}], cultures: [it, ko], domains: [food, law], example_culture: it}}\n"
+OWN_ITEMS = """
+carb: {{item_files: [{path}], cultures: [it, ko], domains: [food, law], example_culture: it}}
+think_as_locals: {{cultures: null, evaluation: {{cultures: [it, ko]}}}}
+"""
 
 
 def test_items_of_the_user_s_own_take_the_place_of_all_that_builds_items(tmp_path):
     (tmp_path / "items.jsonl").touch()
-    overlay = (
-        OWN_ITEMS.format(path=tmp_path / "items.jsonl")
-        + "think_as_locals: {cultures: null, evaluation: {cultures: [it, ko]}}\n"
-    )
-    (tmp_path / "mine.yaml").write_text(overlay, encoding="utf-8")
-    asked = ["--forceall", "--cores", "1", "--configfile", str(tmp_path / "mine.yaml"), "--"]
-    of_leaderboard = jobs_of(
-        snakemake("-n", *asked, "results/carb_leaderboard.csv", "results/carb_consistency.png")
-    )
+    settings = OWN_ITEMS.format(path=tmp_path / "items.jsonl")
+    drawn = ["results/carb_leaderboard.csv", "results/carb_consistency.png"]
+    of_leaderboard = jobs_with(tmp_path, settings, *drawn)
     assert of_leaderboard["carb_items"] == of_leaderboard["carb_perturbed_items"] == 1
     assert not {"carb_references", "carb_possible_items", "carb_similarities"} & set(of_leaderboard)
-    everything = jobs_of(snakemake("-n", *asked, "carb"))
-    assert (
-        everything["carb_training_items"] == everything["carb_claims"] == 1
-    )  # judges are trained on topics of ours
+    everything = jobs_with(tmp_path, settings, "carb")
+    assert everything["carb_training_items"] == 1  # judges are trained on topics of ours
+    assert everything["carb_claims"] == 1
 
 
 PAPER = "workflow/scales/paper.yaml"
@@ -205,13 +183,13 @@ def test_prompts_references_and_questions_are_the_scale_s_own_or_those_of_datase
     scale, rows, instructions, questions
 ):
     folder = f"results/{scale.split('/')[-1].removesuffix('.yaml')}/work"
-    wanted = ("5_scores/alignment/judgements_es.csv", "2_prepared/carb/questions.jsonl")
-    ran = snakemake(
-        "-n", "--forceall", "--cores", "2", *(f"{folder}/{one}" for one in wanted), "--configfile", scale
-    )
-    inputs = dict(re.findall(r"rule (\w+):\n    input: (.*)", ran.stdout))
-    assert rows in inputs["sampled_responses"]
-    assert instructions in inputs["judgements"]
-    assert questions in inputs["carb_questions"]
-    base = r"[\w.-]+"
-    assert re.search(rf"4_models/({base})_es, {folder}/4_models/\1_en", inputs["labelled_pairs"])
+    inputs = {
+        path.removeprefix(f"{folder}/"): ", ".join(inputs)
+        for _, inputs, outputs in files_of_jobs(planned_whole("--configfile", scale))
+        for path in outputs
+    }
+    assert rows in inputs["4_models/policy_data/responses_es.jsonl"]
+    assert instructions in inputs["5_scores/alignment/judgements_es.csv"]
+    assert questions in inputs["2_prepared/carb/questions.jsonl"]
+    trained = rf"4_models/([\w.-]+)_es, {folder}/4_models/\1_en"
+    assert re.search(trained, inputs["4_models/policy_data/pairs_es.csv"])

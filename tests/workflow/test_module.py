@@ -17,17 +17,6 @@ def outer(tmp_path):
     return tmp_path / "outer"
 
 
-def test_a_module_plans_table_1_in_the_folder_of_the_workflow_that_uses_it(outer):
-    ran = snakemake("-n", "--cores", "1", cwd=outer)
-    jobs = jobs_of(ran)
-    assert (jobs["lines"], jobs["polyreward_table1"], jobs["polyreward_reward_model"]) == (
-        1,
-        1,
-        10,
-    ), ran.stdout
-    assert "input: results/tiny/table1.csv" in ran.stdout
-
-
 def test_a_module_makes_a_file_and_asks_for_nothing_after_that(outer):
     ran = snakemake("--cores", "1", TWINS, cwd=outer)
     assert ran.returncode == 0, ran.stdout

@@ -4,7 +4,7 @@ import re
 
 import pytest
 import yaml
-from support import ROOT, jobs_of, planned_whole, snakemake
+from support import ROOT, files_of_jobs, jobs_of, planned_whole, snakemake
 
 from polyreward.carb.inputs import Carb
 from polyreward.config.model_files import ModelFiles
@@ -113,19 +113,21 @@ def test_scale_paper_resolves_and_fetches_each_repository_once_at_a_recorded_com
 
 
 def test_the_published_words_of_two_questions_are_fetched_only_where_they_are_wanted():
+    work = "results/paper/work"
     judged = [
-        "results/paper/work/5_scores/rewardbench/gpt-4o/ko.parquet",
-        "results/paper/work/5_scores/alignment/judgements_ko.csv",
-        "results/paper/work/5_scores/carb/gpt-4o/ko.parquet",
+        f"{work}/5_scores/rewardbench/gpt-4o/ko.parquet",
+        f"{work}/5_scores/alignment/judgements_ko.csv",
+        f"{work}/5_scores/carb/gpt-4o/ko.parquet",
     ]
-    found = []
-    for wordings in ("published", "ours"):
-        ran = snakemake(
-            "-n", "--cores", "2", *judged, "--configfile", PAPER, "--config", f"judge_wordings={wordings}"
-        )
-        assert ran.returncode == 0, ran.stdout
-        found.append(jobs_of(ran).get("judge_question", 0))
-    assert found == [2, 0]
+    published = planned_whole("--configfile", PAPER)
+    inputs = {path: inputs for _, inputs, outputs in files_of_jobs(published) for path in outputs}
+    words = [[path for path in inputs[one] if "/judge_questions/" in path] for one in judged]
+    folder = f"{work}/1_sources/judge_questions"
+    assert words == [[f"{folder}/rewardbench.yaml"], [f"{folder}/alpacaeval.yaml"], []]
+    assert jobs_of(published)["judge_question"] == 2
+    ours = snakemake("-n", "--cores", "2", *judged, "--configfile", PAPER, "--config", "judge_wordings=ours")
+    assert ours.returncode == 0, ours.stdout
+    assert "judge_question" not in jobs_of(ours)
 
 
 def test_think_as_locals_is_evaluated_on_m_rewardbench_in_the_paper_s_languages():

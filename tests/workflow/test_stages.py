@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from support import ROOT, TINY, planned_whole
+from support import ROOT, TINY, files_of_jobs, planned_whole
 
 STAGES = {"sources": 1, "prepare": 2, "translate": 3, "train": 4, "score": 5, "analyse": 6, "artifacts": 7}
 PAPER = "workflow/scales/paper.yaml"
@@ -15,20 +15,11 @@ def stage(path):
     return int(found[1]) if found else 7 if path.startswith("results/") else 0
 
 
-def jobs(text):
-    """Yield (rule, inputs, outputs) of a dry run's jobs."""
-    for block in re.split(r"^(?:local)?rule ", text, flags=re.MULTILINE)[1:]:
-        files = dict(re.findall(r"^    (input|output): (.*)$", block, re.MULTILINE))
-        inputs, outputs = (files[key].split(", ") if key in files else [] for key in ("input", "output"))
-        yield block.split(":")[0], inputs, [path.split(" (")[0] for path in outputs]
-
-
 def rule_files():
-    """Return {rule: the stage of the file that has it}; of rules that are numbered in a loop, the name before
-    the number."""
-    named = r"^(?:rule|use rule \w+ as) (\w+)(?: with)?:|^        name:\n            f\"(\w+)_{number}\"$"
+    """Return {rule: the stage of the file that has it}."""
+    named = r"^(?:rule|use rule \w+ as) (\w+)(?: with)?:"
     return {
-        "".join(rule): STAGES[path.stem.removesuffix("_carb")]
+        rule: STAGES[path.stem.removesuffix("_carb")]
         for path in (ROOT / "workflow/rules").glob("*.smk")
         for rule in re.findall(named, path.read_text(encoding="utf-8"), re.MULTILINE)
     }
@@ -39,8 +30,7 @@ def rule_files():
 )
 def test_no_job_reads_a_later_stage_and_each_file_of_rules_writes_its_own(scale):
     stages, seen = rule_files(), set()
-    for rule, inputs, outputs in jobs(planned_whole(*scale).stdout):
-        rule = re.sub(r"_\d+$", "", rule)
+    for rule, inputs, outputs in files_of_jobs(planned_whole(*scale)):
         if outputs:
             seen.add(rule)
             assert {stage(path) for path in outputs} == {stages[rule]}, f"{rule} writes {outputs}"
