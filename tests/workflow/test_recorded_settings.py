@@ -11,6 +11,8 @@ from snakemake.persistence import UNREPRESENTABLE
 from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, Quietness, ResourceSettings
 from support import ROOT, TINY
 
+from polyreward.ops.environments import STAGES
+
 # {section: (an edit of one of its settings, rules that get it)}
 SECTIONS = {
     "reward_model": ({"learning_rate": 1.0e-9}, {"reward_model", "judge_reward_model"}),
@@ -34,33 +36,46 @@ SECTIONS = {
 }
 
 
-def recorded(*overlays):
-    """Return {(rule, log): [(name of a param, what Snakemake records of it)]} of all jobs of scale tiny."""
+def planned(*overlays):
+    """Return the plan of all jobs of scale tiny, as Snakemake has it."""
     with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
         config = ConfigSettings(configfiles=[ROOT / TINY, *overlays])
         read = api.workflow(ResourceSettings(cores=1), config, snakefile=ROOT / "Snakefile")
         read.dag(DAGSettings(targets={"all", "carb"}, forceall=True)).execute_workflow(executor="dryrun")
-        workflow = read._workflow
-        record = workflow.persistence._serialize_param
-        return {
-            (job.rule.name, *job.log): [(name, record(value)) for name, value in job.params.items()]
-            for job in workflow.dag.jobs
-        }
+        return read._workflow
+
+
+def recorded(workflow):
+    """Return {(rule, log): [(name of a param, what Snakemake records of it)]} of all jobs."""
+    record = workflow.persistence._serialize_param
+    return {
+        (job.rule.name, *job.log): [(name, record(value)) for name, value in job.params.items()]
+        for job in workflow.dag.jobs
+    }
 
 
 @pytest.fixture(scope="module")
-def before():
-    return recorded()
+def tiny_plan():
+    return planned()
 
 
-def test_no_param_goes_unrecorded(before):
+def test_no_param_goes_unrecorded(tiny_plan):
+    before = recorded(tiny_plan)
     lost = {
         (job[0], name) for job, params in before.items() for name, value in params if value is UNREPRESENTABLE
     }
     assert len(before) > 200 and not lost
 
 
-def test_a_setting_of_each_section_that_a_rule_gets_is_recorded(before, tmp_path):
+def test_every_rule_has_an_environment_and_every_environment_a_rule(tiny_plan):
+    named = {rule.name: rule.conda_env for rule in tiny_plan.rules if rule.script}
+    assert len(named) > 80 and all(named.values())
+    folder = ROOT / "workflow/rules"
+    files = {(folder / name).resolve() for name in named.values()}
+    assert files == set((ROOT / "envs").glob("*.yaml")) == {ROOT / f"envs/{stage}.yaml" for stage in STAGES}
+
+
+def test_a_setting_of_each_section_that_a_rule_gets_is_recorded(tiny_plan, tmp_path):
     edited = {}
     for section, (edit, _) in SECTIONS.items():
         inner = edited
@@ -68,6 +83,6 @@ def test_a_setting_of_each_section_that_a_rule_gets_is_recorded(before, tmp_path
             inner = inner.setdefault(key, {})
         inner.update(edit)
     (tmp_path / "edited.yaml").write_text(yaml.safe_dump(edited), encoding="utf-8")
-    after = recorded(tmp_path / "edited.yaml")
+    before, after = recorded(tiny_plan), recorded(planned(tmp_path / "edited.yaml"))
     changed = {job[0] for job in after if after[job] != before[job]}
     assert changed == set().union(*(rules for _, rules in SECTIONS.values()))

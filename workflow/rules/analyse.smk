@@ -12,8 +12,6 @@ rule transfer_comparison:
         ],
     output:
         "<analysis>/transfer.csv",
-    conda:
-        "../../envs/analyse.yaml"
     params:
         source=SETTINGS.source_language,
         benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
@@ -33,8 +31,6 @@ rule transfer_gap:
         ],
     output:
         "<analysis>/transfer_gap.csv",
-    conda:
-        "../../envs/analyse.yaml"
     params:
         bases=SCALE.table1_bases,
         languages=SCALE.languages,
@@ -47,11 +43,9 @@ rule transfer_gap:
 rule language_comparison:
     # Every reward model on one language, for Tables 2-7.
     input:
-        [f"<scores>/<main>/{name}/{{language}}.parquet" for name in SCALE.main_reward_models()],
+        expand("<scores>/<main>/{name}/{{language}}.parquet", name=SCALE.main_reward_models()),
     output:
         "<analysis>/languages/{language}.csv",
-    conda:
-        "../../envs/analyse.yaml"
     params:
         benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
         half_credit=SCALE.half_credit,
@@ -63,15 +57,11 @@ rule language_comparison:
 rule ready_made_comparison:
     # What was not trained here, on every language, for Table 2.
     input:
-        [
-            f"<scores>/<main>/{name}/{language}.parquet"
-            for language in SCALE.languages
-            for name in SCALE.table2_scorers
-        ],
+        expand(
+            "<scores>/<main>/{name}/{language}.parquet", language=SCALE.languages, name=SCALE.table2_scorers
+        ),
     output:
         "<analysis>/ready_made.csv",
-    conda:
-        "../../envs/analyse.yaml"
     params:
         kinds=SCALE.table2_scorers,
         benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
@@ -93,8 +83,6 @@ rule scorer_comparison:
         scorers="<analysis>/scorers/{benchmark}_{language}.csv",
         subsets="<analysis>/subsets/{benchmark}_{language}.csv",
         kinds="<analysis>/kinds/{benchmark}_{language}.csv",
-    conda:
-        "../../envs/analyse.yaml"
     params:
         baselines=SCALE.baselines,
         benchmark=lambda wc: SCALE.benchmark_facts(wc.benchmark),
@@ -112,8 +100,6 @@ rule twin_comparison:
         ],
     output:
         "<analysis>/twins/{language}.csv",
-    conda:
-        "../../envs/analyse.yaml"
     params:
         baselines=SCALE.baselines,
         benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.twins),
@@ -128,8 +114,6 @@ rule geometry:
         "<scores>/passages/{base}.safetensors",
     output:
         "<analysis>/geometry/{base}.csv",
-    conda:
-        "../../envs/analyse.yaml"
     resources:
         **RESOURCES.for_tables(mb=32_000, minutes=120),
     params:
@@ -143,8 +127,8 @@ rule embedding_norms:
     # Norms of the token embeddings of each language, over disjoint sets of tokens, and at matched frequency.
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
-        rows=[f"<translated>/train/{language}.jsonl" for language in SCALE.languages],
-        passages=[f"<translated>/passages/{language}.jsonl" for language in SCALE.languages],
+        rows=expand("<translated>/train/{language}.jsonl", language=SCALE.languages),
+        passages=expand("<translated>/passages/{language}.jsonl", language=SCALE.languages),
     output:
         norms="<analysis>/embedding_norms/{base}.csv",
         ks="<analysis>/embedding_norms/{base}_ks.csv",
@@ -163,16 +147,14 @@ rule embedding_norms:
 
 rule win_rates:
     input:
-        judgements=[
-            f"<scores>/alignment/judgements_{language}.csv" for language in SETTINGS.alignment.languages
-        ],
-        known=[f"<scores>/alignment/known_{language}.csv" for language in SETTINGS.alignment.languages],
+        judgements=expand(
+            "<scores>/alignment/judgements_{language}.csv", language=SETTINGS.alignment.languages
+        ),
+        known=expand("<scores>/alignment/known_{language}.csv", language=SETTINGS.alignment.languages),
     output:
         judgements="<analysis>/judgements.csv",
         judge="<analysis>/judge.csv",
         win_rates="<analysis>/win_rates.csv",
-    conda:
-        "../../envs/analyse.yaml"
     params:
         trainings=SETTINGS.alignment.trainings,
         interval=SCALE.interval,
@@ -187,11 +169,11 @@ rule translation_quality:
             f"<translated>/{SETTINGS.translation.quality_data}/{language}.jsonl"
             for language in SETTINGS.target_languages
         ],
-        samples=[
-            f"<translated>/samples/{engine}/{language}.jsonl"
-            for engine in SETTINGS.translation.quality_engines
-            for language in SETTINGS.target_languages
-        ],
+        samples=expand(
+            "<translated>/samples/{engine}/{language}.jsonl",
+            engine=SETTINGS.translation.quality_engines,
+            language=SETTINGS.target_languages,
+        ),
     output:
         "<analysis>/translation_quality.csv",
     conda:

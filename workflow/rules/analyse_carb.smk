@@ -28,11 +28,9 @@ rule carb_picks:
         candidates=CARB.candidates,
         scores=CARB.candidate_scores(CARB.reward_models),
         before=["<scores>/grpo/start.jsonl"] if CARB.rewarding else [],
-        trained=[f"<scores>/grpo/answers/{name}.jsonl" for name in CARB.rewarding],
+        trained=expand("<scores>/grpo/answers/{name}.jsonl", name=CARB.rewarding),
     output:
         "<analysis>/carb/picks.csv",
-    conda:
-        "../../envs/analyse.yaml"
     params:
         policies=SETTINGS.carb.policies,
         kinds=CARB.reward_models,
@@ -47,11 +45,9 @@ rule carb_points:
     input:
         picks="<analysis>/carb/picks.csv",
         leaderboard="<analysis>/carb/leaderboard.parquet",
-        rewardbench=[f"<analysis>/languages/{language}.csv" for language in SCALE.languages],
+        rewardbench=expand("<analysis>/languages/{language}.csv", language=SCALE.languages),
     output:
         "<analysis>/carb/points.csv",
-    conda:
-        "../../envs/analyse.yaml"
     params:
         settings={
             "of_model": CARB.knockouts,
@@ -69,8 +65,6 @@ rule carb_regressions:
         "<analysis>/carb/points.csv",
     output:
         "<analysis>/carb/correlation.parquet",
-    conda:
-        "../../envs/analyse.yaml"
     params:
         interval=SCALE.interval,
     script:
@@ -83,15 +77,13 @@ rule carb_sensitivity:
         scores=CARB.perturbed_score_files(["carb_perturbation"], [*CARB.perturbed_models, "length"]),
         benchmark=CARB.score_files([*CARB.perturbed_models, "length"]),
         judged=JUDGES.perturbed_score_files(PERTURBED_JUDGES),
-        matches=[f"<scores>/locals/{judge}/matches.parquet" for judge in PERTURBED_JUDGES.values()],
+        matches=expand("<scores>/locals/{judge}/matches.parquet", judge=PERTURBED_JUDGES.values()),
         replies=[
             f"<scores>/carb_perturbation/{name}/replies.csv"
             for name in [*CARB.perturbed_models, *PERTURBED_JUDGES]
         ],
     output:
         "<analysis>/carb/perturbation.parquet",
-    conda:
-        "../../envs/analyse.yaml"
     params:
         kinds={**CARB.perturbed_models, "length": "baseline"},
         judges=PERTURBED_JUDGES,
@@ -109,8 +101,6 @@ rule carb_agreement:
         benchmark=CARB.score_files(CARB.perturbed_models),
     output:
         "<analysis>/carb/agreement_pairs.parquet",
-    conda:
-        "../../envs/analyse.yaml"
     params:
         kinds=CARB.perturbed_models,
         languages=SETTINGS.carb.cultures,
@@ -124,8 +114,6 @@ rule locals_comparison:
         **JUDGES.score_files(JUDGES.compared),
     output:
         "<analysis>/locals/think_as_locals.parquet",
-    conda:
-        "../../envs/analyse.yaml"
     params:
         **JUDGES.comparison(JUDGES.compared),
         contrasts=[("full", name) for name in JUDGES.compared if name != "full"],

@@ -6,8 +6,6 @@ rule table1:
         "<analysis>/transfer.csv",
     output:
         **ARTIFACTS.table_files("table1"),
-    conda:
-        "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("table1"),
         confidence=SCALE.confidence,
@@ -20,8 +18,6 @@ rule table2:
         "<analysis>/ready_made.csv",
     output:
         **ARTIFACTS.table_files("table2"),
-    conda:
-        "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("table2"),
         confidence=SCALE.confidence,
@@ -37,8 +33,6 @@ rule language_table:
         **ARTIFACTS.table_files("{language_table}"),
     wildcard_constraints:
         language_table=one_of(ARTIFACTS.language_tables),
-    conda:
-        "../../envs/plot.yaml"
     params:
         caption=lambda wc: ARTIFACTS.caption(wc.language_table),
         rows=SCALE.language_table_rows(),
@@ -55,8 +49,6 @@ rule stacked_table:
         **ARTIFACTS.table_files("{table}"),
     wildcard_constraints:
         table=one_of(PLAN.stacked),
-    conda:
-        "../../envs/plot.yaml"
     params:
         caption=lambda wc: ARTIFACTS.caption(wc.table),
     script:
@@ -115,9 +107,9 @@ rule transfer_claims:
             for name in [*SCALE.main_reward_models(trained_first=True), "length"]
             for language in SCALE.languages
         ],
-        states=[f"<scores>/passages/{base}.safetensors" for base in SCALE.table1_bases],
-        norms=[f"<analysis>/embedding_norms/{base}.csv" for base in SCALE.figure2_models],
-        ks=[f"<analysis>/embedding_norms/{base}_ks.csv" for base in SCALE.figure2_models],
+        states=expand("<scores>/passages/{base}.safetensors", base=SCALE.table1_bases),
+        norms=expand("<analysis>/embedding_norms/{base}.csv", base=SCALE.figure2_models),
+        ks=expand("<analysis>/embedding_norms/{base}_ks.csv", base=SCALE.figure2_models),
         judgements="<analysis>/judgements.csv",
         published=expand(
             PLAN.project.file("resources/published/transfer_{table}.csv"),
@@ -178,8 +170,6 @@ rule summary:
         ),
     output:
         **ARTIFACTS.table_files("summary"),
-    conda:
-        "../../envs/plot.yaml"
     params:
         main=SETTINGS.benchmarks.main,
         caption=ARTIFACTS.caption("summary"),
@@ -196,8 +186,6 @@ rule compare:
         **ARTIFACTS.compared_files(),
     wildcard_constraints:
         printed=one_of(ARTIFACTS.printed("transfer")),
-    conda:
-        "../../envs/plot.yaml"
     params:
         caption=lambda wc: (
             f"{ARTIFACTS.entries[wc.printed]['number']}, ours next to the printed one, cell by cell. A base that is in the paper is compared with itself. "
@@ -210,11 +198,9 @@ rule compare:
 
 rule figure1:
     input:
-        [f"<analysis>/geometry/{base}.csv" for base in SCALE.table1_bases],
+        expand("<analysis>/geometry/{base}.csv", base=SCALE.table1_bases),
     output:
         **ARTIFACTS.figure_files("figure1"),
-    conda:
-        "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("figure1"),
         confidence=SCALE.confidence,
@@ -224,13 +210,11 @@ rule figure1:
 
 rule figure2:
     input:
-        norms=[f"<analysis>/embedding_norms/{base}.csv" for base in SCALE.figure2_models],
-        ks=[f"<analysis>/embedding_norms/{base}_ks.csv" for base in SCALE.figure2_models],
+        norms=expand("<analysis>/embedding_norms/{base}.csv", base=SCALE.figure2_models),
+        ks=expand("<analysis>/embedding_norms/{base}_ks.csv", base=SCALE.figure2_models),
     output:
         **ARTIFACTS.figure_files("figure2"),
         ks=ARTIFACTS.shown("figure2_ks.csv", "figure2", "tests"),
-    conda:
-        "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("figure2"),
         source=SETTINGS.source_language,
@@ -247,8 +231,6 @@ rule figure3:
     output:
         **ARTIFACTS.figure_files("figure3"),
         judge=ARTIFACTS.shown("figure3_judge.csv", "figure3", "the judge"),
-    conda:
-        "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("figure3"),
         confidence=SCALE.confidence,
@@ -278,9 +260,6 @@ rule own_benchmark_table:
         "../scripts/artifacts/own_benchmark_table.py"
 
 
-NOTEBOOK_CODE = {name: code_of(WORKFLOW / f"notebooks/{name}.py") for name in PLAN.notebooks}
-
-
 rule executed_notebook:
     # A notebook of workflow/notebooks/ run from top to bottom on this scale's files.
     input:
@@ -298,7 +277,7 @@ rule executed_notebook:
     params:
         settings=lambda wc: notebook_settings(SETTINGS, wc.notebook),
         caption=lambda wc: ARTIFACTS.caption(f"notebook_{wc.notebook}"),
-        notebook_code=lambda wc: NOTEBOOK_CODE[wc.notebook],
+        notebook_code=lambda wc: code_of(WORKFLOW / f"notebooks/{wc.notebook}.py"),
     script:
         "../scripts/artifacts/executed_notebook.py"
 
@@ -313,7 +292,5 @@ rule artifact_sums:
         rules.figure3.output.judge,
     output:
         "<results>/SHA256SUMS",
-    conda:
-        "../../envs/plot.yaml"
     script:
         "../scripts/artifacts/artifact_sums.py"

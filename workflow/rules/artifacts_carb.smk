@@ -55,8 +55,6 @@ rule carb_figure1:
         "<analysis>/carb/glance.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure1"),
-    conda:
-        "../../envs/plot.yaml"
     params:
         cultures=SETTINGS.carb.cultures,
         caption=ARTIFACTS.caption("carb_figure1"),
@@ -70,8 +68,6 @@ rule carb_figure2:
         leaderboard="<analysis>/carb/leaderboard.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure2"),
-    conda:
-        "../../envs/plot.yaml"
     params:
         cultures=SETTINGS.carb.cultures,
         domains=SETTINGS.carb.domains,
@@ -87,8 +83,6 @@ rule carb_figure3:
         leaderboard="<analysis>/carb/leaderboard.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure3"),
-    conda:
-        "../../envs/plot.yaml"
     params:
         cultures=SETTINGS.carb.cultures,
         domains=SETTINGS.carb.domains,
@@ -117,8 +111,6 @@ rule carb_figure4:
         "<analysis>/carb/correlation.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure4"),
-    conda:
-        "../../envs/plot.yaml"
     params:
         rating=SETTINGS.carb.rating,
         caption=ARTIFACTS.caption("carb_figure4"),
@@ -133,8 +125,6 @@ rule carb_figure5:
         correlations="<analysis>/carb/correlation.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure5"),
-    conda:
-        "../../envs/plot.yaml"
     params:
         rating=SETTINGS.carb.rating,
         confidence=SETTINGS.intervals.confidence,
@@ -152,8 +142,6 @@ rule carb_compare:
         **ARTIFACTS.compared_files(),
     wildcard_constraints:
         printed=one_of(ARTIFACTS.printed("carb")),
-    conda:
-        "../../envs/plot.yaml"
     params:
         caption=lambda wc: (
             f"{ARTIFACTS.entries[wc.printed]['number']}, ours next to the printed numbers, as public notes report them. A reward model "
@@ -184,8 +172,6 @@ rule carb_consistency:
         "<analysis>/carb/agreement_pairs.parquet",
     output:
         **ARTIFACTS.figure_files("carb_consistency"),
-    conda:
-        "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("carb_consistency"),
     script:
@@ -217,12 +203,11 @@ use rule carb_think_as_locals as carb_reward_ablation with:
         artifact="carb_reward_ablation",
         names=JUDGES.names(JUDGES.writing),
         caption=ARTIFACTS.caption("carb_reward_ablation"),
-        confidence=SCALE.confidence,
 
 
 rule carb_locals_learning:
     input:
-        [f"<scores>/locals/{name}/held_out.parquet" for name in JUDGES.learners],
+        expand("<scores>/locals/{name}/held_out.parquet", name=JUDGES.learners),
     output:
         **ARTIFACTS.table_files("carb_locals_learning"),
     conda:
@@ -240,11 +225,9 @@ rule carb_locals_learning:
 
 rule carb_locals_curves:
     input:
-        [f"<models>/locals/{run}" for run in SETTINGS.think_as_locals.runs],
+        expand("<models>/locals/{run}", run=SETTINGS.think_as_locals.runs),
     output:
         **ARTIFACTS.figure_files("carb_locals_curves"),
-    conda:
-        "../../envs/plot.yaml"
     params:
         caption=ARTIFACTS.caption("carb_locals_curves"),
         names=JUDGES.names(SETTINGS.think_as_locals.runs),

@@ -17,7 +17,14 @@ from polyreward.config.translation import (
 )
 from polyreward.core.codehash import code_of
 from polyreward.core.naming import TEXT_BASELINES, ModelName, one_of, seed_suffix
-from polyreward.ops.workflow import end_jobs_on_interrupt, follow_code, limit_jobs, name_logs, stop_early
+from polyreward.ops.workflow import (
+    end_jobs_on_interrupt,
+    follow_code,
+    limit_jobs,
+    name_environments,
+    name_logs,
+    stop_early,
+)
 from polyreward.ops.resources import written_at_once
 from polyreward.plan import read_plan
 from polyreward.sources.revisions import locked

@@ -3,7 +3,7 @@
 
 rule training_pool:
     input:
-        pool=[f"<sources>/data/{name}.jsonl" for name in SETTINGS.pool.datasets],
+        pool=expand("<sources>/data/{name}.jsonl", name=SETTINGS.pool.datasets),
         evaluation=[f"<sources>/data/{KNOWN.benchmarks[name]['dataset']}.jsonl" for name in SCALE.benchmarks],
         stock=SCALE.stock(SETTINGS.benchmarks.main),
         printed=PLAN.project.file("resources/published/transfer_sources.csv"),
@@ -11,8 +11,6 @@ rule training_pool:
         train="<prepared>/train.jsonl",
         dev="<prepared>/dev.jsonl",
         counts="<prepared>/train_counts.csv",
-    conda:
-        "../../envs/sources.yaml"
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=60),
     params:
@@ -37,8 +35,6 @@ rule judge_pool:
         train=rules.training_pool.output.train,
     output:
         "<prepared>/judge.jsonl",
-    conda:
-        "../../envs/sources.yaml"
     params:
         max_pairs=SETTINGS.pool.max_pairs,
         filters=SETTINGS.pool.filters,
@@ -58,8 +54,6 @@ rule evaluation_set:
     output:
         rows="<prepared>/{benchmark}.jsonl",
         counts="<prepared>/{benchmark}_counts.csv",
-    conda:
-        "../../envs/sources.yaml"
     params:
         categories=lambda wc: SCALE.categories(wc.benchmark),
         kinds=lambda wc: SCALE.kinds(wc.benchmark),
@@ -78,8 +72,6 @@ rule alignment_prompts:
         rows=[f"<sources>/data/{name}.jsonl" for name in [SETTINGS.alignment.prompt_data] if name],
     output:
         "<prepared>/prompts.jsonl",
-    conda:
-        "../../envs/sources.yaml"
     resources:
         **RESOURCES.for_tables(mb=8_000, minutes=60),
     params:

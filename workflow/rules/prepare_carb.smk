@@ -8,8 +8,6 @@ rule carb_possible_items:
         cultures=SETTINGS.carb.culture_file,
     output:
         "<prepared>/carb/steps/possible_items.jsonl",
-    conda:
-        "../../envs/sources.yaml"
     params:
         cultures=CARB.built_cultures,
     script:
@@ -63,8 +61,6 @@ rule carb_items:
     output:
         **{culture: f"<prepared>/carb/{culture}.jsonl" for culture in SETTINGS.carb.cultures},
         counts="<prepared>/carb/steps/counts.csv",
-    conda:
-        "../../envs/sources.yaml"
     params:
         choices={
             "names": SCALE.language_facts("name", SETTINGS.carb.cultures),
@@ -88,8 +84,6 @@ rule carb_training_items:
     output:
         **CARB.training_items,
     priority: 3  # seconds, and the longest row of trainings waits for them
-    conda:
-        "../../envs/sources.yaml"
     params:
         scripts=SCALE.language_facts("script", CARB.built_cultures),
         filters=dict(SETTINGS.carb.filters),
@@ -130,8 +124,6 @@ rule carb_perturbed_items:
     output:
         rows=CARB.perturbed_files(*PERTURBED_SETS),
         counts="<prepared>/carb/steps/perturbed_counts.csv",
-    conda:
-        "../../envs/sources.yaml"
     params:
         cultures=SETTINGS.carb.cultures,
         sizes={
@@ -147,15 +139,13 @@ rule locals_pairs:
     # Questions about two answers: with replies by rule for the warm-up, without for GRPO, and to measure on.
     input:
         item_files=JUDGES.training_items,
-        datasets=[f"<sources>/data/{name}.jsonl" for name in SETTINGS.think_as_locals.datasets],
+        datasets=expand("<sources>/data/{name}.jsonl", name=SETTINGS.think_as_locals.datasets),
         easy=JUDGES.easy_files,
         cultures=SETTINGS.carb.culture_file,
         criteria=SETTINGS.think_as_locals.criteria,
     output:
         **{use: f"<prepared>/locals/{use}.jsonl" for use in ("warmup", "grpo", "held_out")},
     priority: 3  # seconds, and the longest row of trainings waits for them
-    conda:
-        "../../envs/sources.yaml"
     params:
         sizes=JUDGES.pairs,
         shares=SETTINGS.think_as_locals.data_shares,
@@ -178,8 +168,6 @@ rule carb_questions:
         ],
     output:
         "<prepared>/carb/questions.jsonl",
-    conda:
-        "../../envs/sources.yaml"
     params:
         choices={
             "cultures": SETTINGS.carb.cultures,

@@ -12,8 +12,6 @@ rule reward_scores:
         "<scores>/{benchmark}/{base}_<source>{seed}/{language}.parquet",
     wildcard_constraints:
         language=one_of(SETTINGS.target_languages),
-    conda:
-        "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models(
@@ -39,8 +37,8 @@ use rule reward_scores as source_reward_scores with:
 use rule reward_scores as cross_reward_scores with:
     # What Tables 3-7 need next to that: every other pair of a training and an evaluation language.
     input:
-        models=[f"<models>/{{base}}_{training}{{seed}}" for training in SETTINGS.target_languages],
-        rows=[f"<translated>/<main>/{language}.jsonl" for language in SCALE.languages],
+        models=expand("<models>/{{base}}_{training}{{seed}}", training=SETTINGS.target_languages),
+        rows=expand("<translated>/<main>/{language}.jsonl", language=SCALE.languages),
     output:
         [
             f"<scores>/<main>/{{base}}_{training}{{seed}}/{language}.parquet"
@@ -56,21 +54,17 @@ rule configured_reward_scores:
     # A reward model of config.yaml is loaded once for all benchmarks and languages of the scale.
     input:
         models=lambda wc: FILES.folders(SCALE.ready_made[wc.scorer]),
-        rows=[
-            f"<translated>/{benchmark}/{language}.jsonl"
-            for benchmark in SCALE.benchmarks
-            for language in SCALE.languages
-        ],
+        rows=expand(
+            "<translated>/{benchmark}/{language}.jsonl", benchmark=SCALE.benchmarks, language=SCALE.languages
+        ),
     output:
-        [
-            f"<scores>/{benchmark}/{{scorer}}/{language}.parquet"
-            for benchmark in SCALE.benchmarks
-            for language in SCALE.languages
-        ],
+        expand(
+            "<scores>/{benchmark}/{{scorer}}/{language}.parquet",
+            benchmark=SCALE.benchmarks,
+            language=SCALE.languages,
+        ),
     wildcard_constraints:
         scorer=one_of(SCALE.configured),
-    conda:
-        "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score", lambda wc: [SCALE.ready_made[wc.scorer]], minutes=720),
@@ -86,9 +80,9 @@ use rule configured_reward_scores as catalogued_reward_scores with:
     # A reward model of the catalog, for the paper's tables: on the main benchmark only.
     input:
         models=lambda wc: FILES.folders(SCALE.ready_made[wc.scorer]),
-        rows=[f"<translated>/<main>/{language}.jsonl" for language in SCALE.languages],
+        rows=expand("<translated>/<main>/{language}.jsonl", language=SCALE.languages),
     output:
-        [f"<scores>/<main>/{{scorer}}/{language}.parquet" for language in SCALE.languages],
+        expand("<scores>/<main>/{{scorer}}/{language}.parquet", language=SCALE.languages),
     wildcard_constraints:
         scorer=one_of(SCALE.catalogued),
 
@@ -101,7 +95,6 @@ use rule configured_reward_scores as anchor_scores with:
     output:
         ["<scores>/{benchmark}/{scorer}/{language}.parquet"],
     wildcard_constraints:
-        benchmark=one_of(KNOWN.benchmarks),
         scorer=one_of(SCALE.catalogued),
 
 
@@ -142,8 +135,6 @@ rule text_baseline_scores:
         "<scores>/{benchmark}/tfidf-prompt-answer/{language}.parquet",
     wildcard_constraints:
         benchmark=one_of([*KNOWN.benchmarks, *SETTINGS.own_benchmarks]),
-    conda:
-        "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_tfidf(SETTINGS.probe_pairs, minutes=60),
@@ -171,11 +162,9 @@ rule base_loglik_scores:
     # The whole base, with all its layers.
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
-        rows=[f"<translated>/{{benchmark}}/{language}.jsonl" for language in SCALE.languages],
+        rows=expand("<translated>/{{benchmark}}/{language}.jsonl", language=SCALE.languages),
     output:
-        [f"<scores>/{{benchmark}}/loglik-{{base}}/{language}.parquet" for language in SCALE.languages],
-    conda:
-        "../../envs/score.yaml"
+        expand("<scores>/{{benchmark}}/loglik-{{base}}/{language}.parquet", language=SCALE.languages),
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score", lambda wc: [wc.base], minutes=240),
@@ -189,32 +178,26 @@ use rule base_loglik_scores as base_pmi_scores with:
     # Pointwise mutual information: the log-likelihood, less that without the request.
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
-        rows=[f"<translated>/{{benchmark}}/{language}.jsonl" for language in SCALE.languages],
-        prompted=[
-            f"<scores>/{{benchmark}}/loglik-{{base}}/{language}.parquet" for language in SCALE.languages
-        ],
+        rows=expand("<translated>/{{benchmark}}/{language}.jsonl", language=SCALE.languages),
+        prompted=expand("<scores>/{{benchmark}}/loglik-{{base}}/{language}.parquet", language=SCALE.languages),
     output:
-        [f"<scores>/{{benchmark}}/pmi-{{base}}/{language}.parquet" for language in SCALE.languages],
+        expand("<scores>/{{benchmark}}/pmi-{{base}}/{language}.parquet", language=SCALE.languages),
 
 
 rule base_probe_scores:
     # A linear probe on the base as reward models start from it.
     input:
         base=lambda wc: SCALE.reward_base(wc.base),
-        rows=[
-            f"<translated>/{benchmark}/{language}.jsonl"
-            for benchmark in SCALE.benchmarks
-            for language in SCALE.languages
-        ],
-        train=[f"<translated>/train/{language}.jsonl" for language in SCALE.languages],
+        rows=expand(
+            "<translated>/{benchmark}/{language}.jsonl", benchmark=SCALE.benchmarks, language=SCALE.languages
+        ),
+        train=expand("<translated>/train/{language}.jsonl", language=SCALE.languages),
     output:
-        [
-            f"<scores>/{benchmark}/probe-{{base}}/{language}.parquet"
-            for benchmark in SCALE.benchmarks
-            for language in SCALE.languages
-        ],
-    conda:
-        "../../envs/score.yaml"
+        expand(
+            "<scores>/{benchmark}/probe-{{base}}/{language}.parquet",
+            benchmark=SCALE.benchmarks,
+            language=SCALE.languages,
+        ),
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score", lambda wc: [wc.base], minutes=240),
@@ -230,12 +213,10 @@ rule passage_states:
     # The last hidden states of parallel passages, under a base and its reward models of the first seed.
     input:
         base=lambda wc: SCALE.reward_base(wc.base),
-        models=[f"<models>/{{base}}_{training}" for training in SCALE.languages],
-        passages=[f"<translated>/passages/{language}.jsonl" for language in SCALE.languages],
+        models=expand("<models>/{{base}}_{training}", training=SCALE.languages),
+        passages=expand("<translated>/passages/{language}.jsonl", language=SCALE.languages),
     output:
         "<scores>/passages/{base}.safetensors",
-    conda:
-        "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score", lambda wc: [wc.base], minutes=60),
@@ -287,8 +268,6 @@ rule reference_answers:
         instructions="<translated>/instructions/{language}.jsonl",
     output:
         "<scores>/alignment/references_{language}.jsonl",
-    conda:
-        "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models(
@@ -317,8 +296,6 @@ rule judgements:
     output:
         judgements="<scores>/alignment/judgements_{language}.csv",
         known="<scores>/alignment/known_{language}.csv",
-    conda:
-        "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models(

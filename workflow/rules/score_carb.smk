@@ -9,8 +9,6 @@ rule carb_item_states:
     output:
         temp("<scores>/frozen/{base}/carb.safetensors"),
     priority: 1
-    conda:
-        "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [wc.base], minutes=240),
@@ -31,8 +29,6 @@ rule carb_scores:
     wildcard_constraints:
         scorer=CARB.pattern(left_out=CARB.knockouts.values()),
     priority: lambda wc: int(CARB.entry(wc.scorer)["kind"] == "generative")  # judges take longest
-    conda:
-        "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.scorer)], minutes=1440),
@@ -58,9 +54,6 @@ use rule carb_scores as carb_judge_scores with:
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.scorer)], minutes=720),
     params:
-        entry=lambda wc: CARB.entry(wc.scorer),
-        scoring=SCALE.scoring,
-        cache=PATHS.scores_cache("{scorer}"),
         knockout=SCALE.job_seed("knockout"),
 
 
@@ -83,8 +76,6 @@ rule carb_perturbed_scores:
         replies="<scores>/carb_perturbation/{scorer}/replies.csv",
     wildcard_constraints:
         scorer=CARB.pattern(left_out=SCALE.untrained),
-    conda:
-        "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.scorer)], minutes=720),
@@ -100,10 +91,10 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
     # Judges that write criteria are slow, so they see only rewrites of the cultures that they are evaluated on.
     input:
         models=lambda wc: FILES.folders(JUDGES.judges[PERTURBED_JUDGES[wc.scorer]]),
-        item_files=[
-            f"<prepared>/carb_perturbation/{culture}.jsonl"
-            for culture in SETTINGS.think_as_locals.evaluation.cultures
-        ],
+        item_files=expand(
+            "<prepared>/carb_perturbation/{culture}.jsonl",
+            culture=SETTINGS.think_as_locals.evaluation.cultures,
+        ),
         frozen=[],
     output:
         scores=JUDGES.perturbed_score_files(["{scorer}"]),
@@ -120,7 +111,6 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
     params:
         entry=lambda wc: FILES.loadable(JUDGES.judges[PERTURBED_JUDGES[wc.scorer]]),
         scoring=JUDGES.scoring,
-        cache=PATHS.scores_cache("{scorer}"),
 
 
 rule locals_scores:
@@ -128,9 +118,9 @@ rule locals_scores:
     input:
         models=lambda wc: FILES.folders(JUDGES.judges[wc.judge]),
         rows=JUDGES.rows,
-        item_files=[
-            f"<prepared>/carb/{culture}.jsonl" for culture in SETTINGS.think_as_locals.evaluation.cultures
-        ],
+        item_files=expand(
+            "<prepared>/carb/{culture}.jsonl", culture=SETTINGS.think_as_locals.evaluation.cultures
+        ),
     output:
         rewardbench="<scores>/locals/{judge}/rewardbench.parquet",
         carb="<scores>/locals/{judge}/carb.parquet",
@@ -139,8 +129,6 @@ rule locals_scores:
     wildcard_constraints:
         judge=one_of(JUDGES.judges),
     priority: 1
-    conda:
-        "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models(
@@ -172,8 +160,6 @@ rule locals_held_out:
     wildcard_constraints:
         learner=one_of(JUDGES.learners),
     priority: 1
-    conda:
-        "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models(
@@ -195,8 +181,6 @@ rule carb_text_scores:
         item_files=CARB.item_files,
     output:
         CARB.score_files(TEXT_SCORERS),
-    conda:
-        "../../envs/score.yaml"
     params:
         scorers=TEXT_SCORERS,
     script:
@@ -219,8 +203,6 @@ rule candidates:
         questions="<prepared>/carb/questions.jsonl",
     output:
         "<scores>/candidates/{policy}.jsonl",
-    conda:
-        "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models("generate", lambda wc: [wc.policy], minutes=480, tokens=CANDIDATES_AT_ONCE),
@@ -260,8 +242,6 @@ use rule grpo_answers as grpo_start_answers with:
         "<scores>/grpo/start.jsonl",
     params:
         policy=SETTINGS.carb.grpo and SETTINGS.carb.grpo.policy,
-        sampling={"settings": SETTINGS.carb.candidates, "precision": SETTINGS.precision, "greedy": True},
-        seed=SCALE.job_seed("grpo_answers"),
 
 
 use rule carb_scores as candidate_scores with:

@@ -7,8 +7,6 @@ rule hub_revision:
         "<sources>/revisions/{kind}/{repository}.yaml",
     wildcard_constraints:
         kind="model|dataset",
-    conda:
-        "../../envs/sources.yaml"
     params:
         asked=lambda wc: FILES.hub[wc.kind, wc.repository],
         known=lambda wc: locked(PLAN.revisions, wc.kind, *FILES.hub[wc.kind, wc.repository]),
@@ -22,8 +20,6 @@ rule hub_model:
         "<sources>/revisions/model/{repository}.yaml",
     output:
         directory("<sources>/hub/{repository}"),
-    conda:
-        "../../envs/sources.yaml"
     resources:
         **RESOURCES.for_tables(mb=8_000, minutes=720),
     params:
@@ -37,8 +33,6 @@ rule base_model:
         revision=lambda wc: FILES.revision("model", KNOWN.models[wc.base]["source"]),
     output:
         directory("<sources>/models/{base}"),
-    conda:
-        "../../envs/sources.yaml"
     resources:
         **RESOURCES.for_models("load", lambda wc: [wc.base], on_gpu=False, minutes=240),
     params:
@@ -59,8 +53,6 @@ rule dataset:
         schema=PLAN.project.file("workflow/schemas/templates.schema.yaml"),
     output:
         "<sources>/data/{dataset}.jsonl",
-    conda:
-        "../../envs/sources.yaml"
     resources:
         **RESOURCES.for_tables(mb=32_000, minutes=240),
     params:
@@ -75,8 +67,6 @@ rule judge_question:
         "<sources>/judge_questions/{question}.yaml",
     wildcard_constraints:
         question=one_of(KNOWN.judge_wordings),
-    conda:
-        "../../envs/sources.yaml"
     params:
         wording=lambda wc: KNOWN.judge_wordings[wc.question],
     script:
@@ -91,8 +81,6 @@ rule carb_references:
         schema=PLAN.project.file("workflow/schemas/carb_topics.schema.yaml"),
     output:
         "<sources>/carb/references.jsonl",
-    conda:
-        "../../envs/sources.yaml"
     params:
         folder=lambda wc: SETTINGS.carb.topics,
         cultures=CARB.built_cultures,

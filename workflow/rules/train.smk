@@ -8,8 +8,6 @@ rule truncated_base:
         base=lambda wc: SCALE.base_folder(wc.base),
     output:
         directory("<models>/bases/{base}"),
-    conda:
-        "../../envs/train.yaml"
     resources:
         **RESOURCES.for_models("load", lambda wc: [wc.base], minutes=60),
     params:
@@ -25,8 +23,6 @@ rule reward_model:
     output:
         directory("<models>/{model}"),
     priority: 1
-    conda:
-        "../../envs/train.yaml"
     threads: SETTINGS.threads.train
     resources:
         **RESOURCES.for_models(
@@ -53,8 +49,6 @@ use rule reward_model as judge_reward_model with:
         directory("<models>/judges/{model}"),
     priority: 0
     params:
-        training=SCALE.training(SETTINGS.reward_model),
-        launch=SCALE.launch,
         seed=lambda wc: SCALE.job_seed("judge_reward_model", wc.model),
         checkpoints=PATHS.model("checkpoints/judges/{model}"),
 
@@ -62,7 +56,7 @@ use rule reward_model as judge_reward_model with:
 rule sft_policy:
     input:
         base=SCALE.base_folder(SETTINGS.alignment.policy),
-        rows=[f"<translated>/train/{language}.jsonl" for language in SCALE.languages],
+        rows=expand("<translated>/train/{language}.jsonl", language=SCALE.languages),
     output:
         directory("<models>/policies/sft"),
     priority: 1  # all that follows waits for it
@@ -114,7 +108,7 @@ rule labelled_pairs:
         ],
         responses="<models>/policy_data/responses_{language}.jsonl",
     output:
-        pairs=[f"<models>/policy_data/pairs_{labeller}_{{language}}.jsonl" for labeller in LABELLERS],
+        pairs=expand("<models>/policy_data/pairs_{labeller}_{{language}}.jsonl", labeller=LABELLERS),
         counts="<models>/policy_data/pairs_{language}.csv",
     conda:
         "../../envs/align.yaml"

@@ -4,28 +4,20 @@
 rule translated_rows:
     input:
         rows="<prepared>/{rowset}.jsonl",
-        engine=lambda wc: (
-            [] if SCALE.released(wc.rowset, wc.language) else engine_of(SCALE, wc.language).file(wc.language)
-        ),
+        engine=lambda wc: engine_of(SCALE, wc.language, wc.rowset).file,
     output:
         "<translated>/{rowset}/{language}.jsonl",
     priority: 2  # seconds with a catalog, and the longest training waits for one of them
-    conda:
-        "../../envs/translate.yaml"
     threads: SETTINGS.threads.translate
     resources:
         **RESOURCES.for_models(
             "generate",
-            lambda wc: (
-                []
-                if SCALE.released(wc.rowset, wc.language)
-                else engine_of(SCALE, wc.language).models(wc.language)
-            ),
+            lambda wc: engine_of(SCALE, wc.language, wc.get("rowset")).models,
             minutes=5760,
             tokens=TRANSLATED_AT_ONCE,
         ),
     params:
-        engine=lambda wc: engine_of(SCALE, wc.language).arguments(wc.language),
+        engine=lambda wc: engine_of(SCALE, wc.language).arguments,
         source=SETTINGS.source_language,
         first=None,
         code_subsets=lambda wc: KNOWN.benchmarks.get(wc.get("rowset"), {}).get("code", []),
@@ -36,19 +28,18 @@ rule translated_rows:
 use rule translated_rows as engine_sample with:
     input:
         rows=quality_rows(SCALE),
-        engine=lambda wc: Engine(SCALE, wc.engine).file(wc.language),
+        engine=lambda wc: Engine(SCALE, wc.engine, wc.language).file,
     output:
         "<translated>/samples/{engine}/{language}.jsonl",
     resources:
         **RESOURCES.for_models(
             "generate",
-            lambda wc: Engine(SCALE, wc.engine).models(wc.language),
+            lambda wc: Engine(SCALE, wc.engine, wc.language).models,
             minutes=240,
             tokens=TRANSLATED_AT_ONCE,
         ),
     params:
-        engine=lambda wc: Engine(SCALE, wc.engine).arguments(wc.language),
-        source=SETTINGS.source_language,
+        engine=lambda wc: Engine(SCALE, wc.engine, wc.language).arguments,
         first=SETTINGS.translation.quality_rows,
         code_subsets=[],
 
@@ -72,10 +63,7 @@ rule passages:
     input:
         FILES.items(SETTINGS.passages),
     output:
-        [
-            f"<translated>/passages/{language}.jsonl"
-            for language in languages_brought(SCALE, SETTINGS.passages)
-        ],
+        expand("<translated>/passages/{language}.jsonl", language=languages_brought(SCALE, SETTINGS.passages)),
     conda:
         "../../envs/sources.yaml"
     params:
@@ -88,10 +76,10 @@ rule instructions:
     input:
         FILES.items(SETTINGS.alignment.instructions),
     output:
-        [
-            f"<translated>/instructions/{language}.jsonl"
-            for language in languages_brought(SCALE, SETTINGS.alignment.instructions)
-        ],
+        expand(
+            "<translated>/instructions/{language}.jsonl",
+            language=languages_brought(SCALE, SETTINGS.alignment.instructions),
+        ),
     conda:
         "../../envs/sources.yaml"
     params:
@@ -107,25 +95,18 @@ use rule translated_rows as translated_passages with:
     # Into languages that the passages do not bring.
     input:
         rows="<translated>/passages/<source>.jsonl",
-        engine=lambda wc: engine_of(SCALE, wc.language).file(wc.language),
+        engine=lambda wc: engine_of(SCALE, wc.language).file,
     output:
         "<translated>/passages/{language}.jsonl",
     wildcard_constraints:
         language=one_of(languages_translated(SCALE, SETTINGS.passages)),
-    resources:
-        **RESOURCES.for_models(
-            "generate",
-            lambda wc: engine_of(SCALE, wc.language).models(wc.language),
-            minutes=5760,
-            tokens=TRANSLATED_AT_ONCE,
-        ),
 
 
 use rule translated_passages as translated_instructions with:
     # Into languages that the instructions do not bring.
     input:
         rows="<translated>/instructions/<source>.jsonl",
-        engine=lambda wc: engine_of(SCALE, wc.language).file(wc.language),
+        engine=lambda wc: engine_of(SCALE, wc.language).file,
     output:
         "<translated>/instructions/{language}.jsonl",
     wildcard_constraints:

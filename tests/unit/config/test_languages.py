@@ -194,9 +194,9 @@ def test_what_data_does_not_bring_is_translated_by_the_language_s_engine(french)
     assert languages_brought(french, "mini-passages") == ["en", "es", "it", "ko", "zh"]
     assert languages_translated(french, "mini-passages") == ["fr"]
     engine = engine_of(french, "fr")
-    assert engine.file("fr") == "resources/languages/fr/catalog.po"
-    assert engine.arguments("fr") == {"engine": engine.settings, "part": True}
-    assert not engine_of(french, "es").arguments("es")["part"]
+    assert engine.file == "resources/languages/fr/catalog.po"
+    assert engine.arguments == {"engine": engine.settings, "part": True}
+    assert not engine_of(french, "es").arguments["part"]
 
 
 def test_the_overlay_s_french_is_there(french):

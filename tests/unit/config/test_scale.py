@@ -186,14 +186,19 @@ def test_how_accelerate_launches_is_read_from_its_file(config, tmp_path):
 
 
 def test_a_catalog_translates_from_its_file_and_a_model_from_its_folder(scale):
-    by_hand, llm = engine_of(scale, "ko"), Engine(scale, "llm")
-    assert by_hand.file("ko") == "po/ko.po"
-    assert llm.file("ko") == "out/work/1_sources/models/m-ko"
-    assert by_hand.file("en") == llm.file("en") == []
-    assert (by_hand.models("ko"), llm.models("ko"), llm.models("en")) == ([], ["m-ko"], [])
-    assert by_hand.arguments("ko") == {"engine": by_hand.settings, "part": False}
+    by_hand, llm = engine_of(scale, "ko"), Engine(scale, "llm", "ko")
+    assert by_hand.file == "po/ko.po"
+    assert llm.file == "out/work/1_sources/models/m-ko"
+    assert (by_hand.models, llm.models) == ([], ["m-ko"])
+    assert by_hand.arguments == {"engine": by_hand.settings, "part": False}
     served = {"precision": "float32", "serve": scale.settings.devices.serve}
-    assert llm.arguments("ko") == {"engine": llm.settings, **served}
+    assert llm.arguments == {"engine": llm.settings, **served}
+    for unused in (
+        engine_of(scale, "en"),
+        Engine(scale, "llm", "en"),
+        Engine(scale, "llm", "ko", released=True),
+    ):
+        assert unused.file == unused.models == []
 
 
 def test_each_language_may_have_an_engine_and_a_folder_of_its_own(config):
@@ -201,7 +206,7 @@ def test_each_language_may_have_an_engine_and_a_folder_of_its_own(config):
     config["language_folders"] = {"es": "folders/es"}
     scale = Scale(settings_with(config), KNOWN)
     assert [engine_of(scale, language).name for language in ("es", "ko")] == ["by-hand", "llm"]
-    assert engine_of(scale, "es").file("es") == "folders/es/catalog.po"
+    assert engine_of(scale, "es").file == "folders/es/catalog.po"
 
 
 def test_engines_are_compared_on_dev_rows_or_passages(scale, config):

@@ -9,10 +9,20 @@ from polyreward.settings.transfer import GettextEngine, LmEngine, Seq2seqEngine
 
 @dataclass(frozen=True)
 class Engine:
-    """One of config.yaml's translation.engines, by name."""
+    """One of config.yaml's translation.engines, by name, as it translates into a language.
+
+    released: are the rows there in the language?
+    """
 
     scale: Scale
     name: str
+    language: str
+    released: bool = False
+
+    @property
+    def unused(self) -> bool:
+        """Is there nothing to translate?"""
+        return self.released or self.language == self.scale.settings.source_language
 
     @property
     def settings(self) -> GettextEngine | LmEngine | Seq2seqEngine:
@@ -24,39 +34,45 @@ class Engine:
         """Does a language model translate?"""
         return not isinstance(self.settings, GettextEngine)
 
-    def models(self, language: str) -> list[str]:
-        """Return the models that translate into a language; none for catalogs and for the source language."""
-        if language == self.scale.settings.source_language or not self.is_lm:
+    @property
+    def models(self) -> list[str]:
+        """The models that translate; none for catalogs."""
+        if self.unused or not self.is_lm:
             return []
         model = self.settings.model
-        return [model[language] if isinstance(model, dict) else model]
+        return [model[self.language] if isinstance(model, dict) else model]
 
-    def file(self, language: str) -> str | list[str]:
-        """Return what a translation reads next to the rows: a catalog, or a model's folder; [] for the source
-        language."""
-        if language == self.scale.settings.source_language:
+    @property
+    def file(self) -> str | list[str]:
+        """What a translation reads next to the rows: a catalog, or a model's folder; [] for an unused
+        engine."""
+        if self.unused:
             return []
         if not self.is_lm:
-            folder = self.scale.settings.language_folders.get(language)
-            return f"{folder}/{CATALOG}" if folder else f"{self.settings.catalogs}/{language}.po"
-        (model,) = self.models(language)
+            folder = self.scale.settings.language_folders.get(self.language)
+            return f"{folder}/{CATALOG}" if folder else f"{self.settings.catalogs}/{self.language}.po"
+        (model,) = self.models
         return self.scale.base_folder(model)
 
-    def arguments(self, language: str) -> dict:
-        """Return how it translates into a language, as the script translated_rows takes it."""
+    @property
+    def arguments(self) -> dict:
+        """How it translates, as the script translated_rows takes it."""
         if self.is_lm:
             return {
                 "engine": self.settings,
                 "precision": self.scale.settings.precision,
                 "serve": self.scale.settings.devices.serve,
             }
-        return {"engine": self.settings, "part": self.scale.covers_part(language)}
+        return {"engine": self.settings, "part": self.scale.covers_part(self.language)}
 
 
-def engine_of(scale: Scale, language: str) -> Engine:
-    """Return the engine that translates all data into a language: the one for all, or the language's own."""
+def engine_of(scale: Scale, language: str, rowset: str | None = None) -> Engine:
+    """Return the engine that translates all data into a language: the one for all, or the language's own.
+
+    rowset: a set of rows that may have been released in the language, as Scale.released has it."""
     engine = scale.settings.translation.engine
-    return Engine(scale, engine if isinstance(engine, str) else engine.get(language, engine.get("default")))
+    name = engine if isinstance(engine, str) else engine.get(language, engine.get("default"))
+    return Engine(scale, name, language, rowset is not None and scale.released(rowset, language))
 
 
 def languages_brought(scale: Scale, dataset: str) -> list[str]:

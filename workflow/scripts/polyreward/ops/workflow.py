@@ -18,6 +18,7 @@ from polyreward.ops import machine
 from polyreward.ops.cluster import missing_packages, site_settings, start_problems, untrained_problems
 from polyreward.ops.resources import too_large
 
+ENVIRONMENTS = {"prepare": "sources", "artifacts": "plot"}  # of stages without one of their name
 GRACE_S = 5  # seconds between SIGTERM and SIGKILL
 
 
@@ -33,6 +34,14 @@ def follow_code(rules, portable: bool) -> None:
             code = code_of(_script_of(rule))
             rule.set_params(code=code, **({"portable": True} if portable else {}))
     save_parsed()
+
+
+def name_environments(rules) -> None:
+    """Give each rule that runs a script and names no conda environment its stage's."""
+    for rule in rules:
+        if rule.script and not rule.conda_env:
+            stage = Path(rule.script).parent.name
+            rule.conda_env = f"../../envs/{ENVIRONMENTS.get(stage, stage)}.yaml"
 
 
 def name_logs(rules) -> None:
