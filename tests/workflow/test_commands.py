@@ -71,10 +71,17 @@ def starting(*starts: str) -> list[Command]:
     return [one for one in commands() if one.text.startswith(starts)]
 
 
-def plan(folder: Path, arguments: list[str], settings: str = "") -> subprocess.CompletedProcess:
-    """Plan in a checkout with these settings on top, next to the model that pages name as trained."""
-    (folder / MODEL).mkdir(parents=True, exist_ok=True)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A checkout with the model that pages name as trained."""
+    folder = checkout(tmp_path_factory.mktemp("commands") / "checkout")
+    (folder / MODEL).mkdir(parents=True)
     (folder / MODEL / "config.json").write_text("{}", encoding="utf-8")
+    return folder
+
+
+def plan(folder: Path, arguments: list[str], settings: str = "") -> subprocess.CompletedProcess:
+    """Plan in the checkout with these settings on top."""
     (folder / "mine.yaml").write_text(settings, encoding="utf-8")
     if settings and "mine.yaml" not in arguments:  # written into config.yaml
         arguments = ["--configfile", "mine.yaml", *arguments]
@@ -137,14 +144,14 @@ def asked_of_make() -> dict[tuple[str, tuple[str, ...]], set[str]]:
 
 
 @pytest.mark.parametrize("number", range(6))
-def test_snakemake_plans_what_make_asks_for(tmp_path, number):
+def test_snakemake_plans_what_make_asks_for(folder, number):
     """One block of settings and one scale at a time."""
     groups = sorted(asked_of_make().items(), key=str)
     assert len(groups) == 6, [key for key, _ in groups]
     (settings, overlays), targets = groups[number]
     assert set(overlays) <= {TINY, "workflow/scales/anchor.yaml"}
     options = ["--configfile", *overlays] if overlays else []
-    ran = plan(checkout(tmp_path / "checkout"), ["--cores", "1", *options, "--", *sorted(targets)], settings)
+    ran = plan(folder, ["--cores", "1", *options, "--", *sorted(targets)], settings)
     assert ran.returncode == 0, ran.stdout
 
 
@@ -157,9 +164,9 @@ def large(text: str):
     ("text", "settings"),
     [pytest.param(*one, marks=large(one[0])) for one in sorted({one[1:] for one in starting(*SNAKEMAKE)})],
 )
-def test_snakemake_plans_what_a_page_asks_it_for(tmp_path, text, settings):
+def test_snakemake_plans_what_a_page_asks_it_for(folder, text, settings):
     arguments = shlex.split(text)[1:]
-    ran = plan(checkout(tmp_path / "checkout"), arguments, settings if "mine.yaml" in arguments else "")
+    ran = plan(folder, arguments, settings if "mine.yaml" in arguments else "")
     assert ran.returncode == 0, ran.stdout
 
 
