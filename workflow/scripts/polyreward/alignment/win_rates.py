@@ -1,6 +1,6 @@
 """Win rates of policies against reference answers: raw and length-controlled."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,15 +15,12 @@ from polyreward.analysis.bootstrap import (
     with_trainings,
 )
 
-POLICIES = [
-    "base",
-    "target",
-    "english",
-]  # before DPO, and after DPO on pairs that the target or the English RM labelled
-CONTRASTS = {
-    "english - target": ("english", "target"),
-    "english - base": ("english", "base"),
-    "target - base": ("target", "base"),
+# Before DPO, and after DPO on pairs that the target or the English RM labelled.
+POLICIES = ["base", "target", "english"]
+# What the rows of a language are sums of, by their signs: policies and differences between them.
+SUMS = {policy: {policy: 1} for policy in POLICIES} | {
+    f"{first} - {second}": {first: 1, second: -1}
+    for first, second in (("english", "target"), ("english", "base"), ("target", "base"))
 }
 JUDGEMENT_COLUMNS = [
     *("language", "policy", "run", "id", "win", "margin", "length_response", "length_reference"),
@@ -127,38 +124,30 @@ def _of_language(language: str, judged: pd.DataFrame, interval: Interval, traini
     controlled, of_policy = length_controlled(judged), judged.groupby("policy")
     lengths = of_policy["length_response"].mean() / of_policy["length_reference"].mean()
     ties = 100 * of_policy["win"].apply(lambda win: (win == 0.5).mean())
-    policies = [policy for policy in POLICIES if policy in drawn]
-    records = []
-    for policy in policies:
-        records.append(
-            {
-                "policy": policy,
-                **_estimate(drawn[policy], freedom, interval),
-                "run_sd": _spread(by_run[policy]),
-                "length_controlled_pct": 100 * controlled[policy],
-                "length_ratio": lengths[policy],
-                "n_judgements": len(judged[judged["policy"] == policy]),
-                "ties_pct": ties[policy],
-            }
-        )
-    for name, (first, second) in CONTRASTS.items():
-        if {first, second} <= set(policies):
-            records.append(
-                {
-                    "policy": name,
-                    **_estimate(drawn[first] - drawn[second], freedom, interval, lowest=-1),
-                    "run_sd": _spread(by_run[first] - by_run[second]),
-                    "length_controlled_pct": 100 * (controlled[first] - controlled[second]),
-                    "n_judgements": int(judged["policy"].isin([first, second]).sum()),
-                }
-            )
+    records = [
+        {
+            "policy": name,
+            **_estimate(_summed(drawn, signs), freedom, interval, lowest=0 if name in drawn else -1),
+            "run_sd": _spread(_summed(by_run, signs)),
+            "length_controlled_pct": 100 * _summed(controlled, signs),
+            "length_ratio": lengths.get(name, np.nan),
+            "n_judgements": int(judged["policy"].isin(signs).sum()),
+            "ties_pct": ties.get(name, np.nan),
+        }
+        for name, signs in SUMS.items()
+        if signs.keys() <= drawn.keys()
+    ]
     table = pd.DataFrame(records).assign(
         language=language, n_instructions=len(wins), runs=judged["run"].nunique()
     )
     return table.reindex(columns=COLUMNS)
 
 
-def _estimate(drawn: np.ndarray, freedom: int, interval: Interval, lowest: float = 0) -> dict[str, float]:
+def _summed(values: Mapping, signs: dict[str, int]):
+    return sum(sign * values[policy] for policy, sign in signs.items())
+
+
+def _estimate(drawn: np.ndarray, freedom: int, interval: Interval, lowest: float) -> dict[str, float]:
     """Return a share and its interval in percent.
 
     drawn: (1 + samples, trainings), first the data's own. lowest: the least possible share, a fraction."""

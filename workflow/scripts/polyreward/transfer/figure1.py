@@ -45,10 +45,9 @@ def draw_figure1(table: pd.DataFrame, confidence: str) -> Figure:
     axes[0, 0].set_ylabel(f"share of the largest\nsingular value [{confidence}]")
     axes[1, 0].set_ylabel("share of each\nsingular value")
     axes[2, 0].set_ylabel(f"linear CKA with the base\n[{confidence}]")
-    looks = {training: _look(training) for training in trainings}
     handles = [
         Line2D([], [], color=look.colour, marker=look.marker, linestyle=look.dashes, markersize=4)
-        for look in looks.values()
+        for look in map(_look, trainings)
     ]
     names = ["Base" if training == "base" else language_name(training) for training in trainings]
     columns = len(names) if is_wide else 3
@@ -91,9 +90,8 @@ def _shares(axis: Axes, table: pd.DataFrame) -> None:
             va="bottom",
         )
     floor = 1 / table.loc[table["quantity"] == "spectrum", "key"].nunique()
-    axis.axhline(
-        floor, color="black", linewidth=0.7, linestyle=":"
-    )  # the least there can be: all directions alike
+    # The least that there can be: all directions alike.
+    axis.axhline(floor, color="black", linewidth=0.7, linestyle=":")
     axis.set_ylim(0, 1.08)
     axis.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
     axis.tick_params(axis="x", length=0)

@@ -81,15 +81,17 @@ def draw_figure3(table: pd.DataFrame, judge: pd.DataFrame, confidence: str) -> F
     return figure
 
 
-def _look(policy: str, language: str) -> Look:
-    own = {"base": BASE, "target": language_look(language), "english": SOURCE}[policy]
-    return own._replace(marker=MARKERS[policy])
-
-
 def _draw_policy(axis: Axes, found: pd.DataFrame, place: float, policy: str) -> None:
-    look = _look(policy, found["language"].iloc[0])
-    whole, controlled = (found[found["quantity"] == name] for name in ("win rate", "length-controlled"))
+    own = {"base": BASE, "target": language_look(found["language"].iloc[0]), "english": SOURCE}[policy]
+    look = own._replace(marker=MARKERS[policy])
     runs = found[found["quantity"].str.startswith("run ")]
+    _draw_rate(axis, found, place, look)
+    axis.plot([place + 0.07] * len(runs), runs["value_pct"], ".", color="0.35", markersize=2.5)
+    _draw_controlled(axis, found, place - 0.07, look)
+
+
+def _draw_rate(axis: Axes, found: pd.DataFrame, place: float, look: Look) -> None:
+    whole = found[found["quantity"] == "win rate"]
     axis.errorbar(
         place,
         whole["value_pct"],
@@ -100,69 +102,31 @@ def _draw_policy(axis: Axes, found: pd.DataFrame, place: float, policy: str) -> 
         linewidth=1.2,
         capsize=2.5,
     )
-    axis.plot([place + 0.07] * len(runs), runs["value_pct"], ".", color="0.35", markersize=2.5)
-    axis.plot(
-        place - 0.07, controlled["value_pct"], "D", color="white", markeredgecolor=look.colour, markersize=3
-    )
+
+
+def _draw_controlled(axis: Axes, found: pd.DataFrame, place: float, look: Look) -> None:
+    rate = found.loc[found["quantity"] == "length-controlled", "value_pct"]
+    axis.plot(place, rate, "D", color="white", markeredgecolor=look.colour, markersize=3)
 
 
 def _handles() -> list[Line2D]:
-    grey = {"linestyle": "", "color": "0.5"}
+    def handle(label: str, marker: str, size: float, color: str = "0.5", **face) -> Line2D:
+        return Line2D([], [], linestyle="", label=label, marker=marker, markersize=size, color=color, **face)
+
     return [
-        Line2D(
-            [], [], linestyle="", color=BASE.colour, marker=MARKERS["base"], markersize=5, label="before DPO"
-        ),
-        Line2D(
-            [],
-            [],
-            **grey,
-            marker=MARKERS["target"],
-            markersize=5,
-            label="DPO, target RM (its language's colour)",
-        ),
-        Line2D(
-            [],
-            [],
-            linestyle="",
-            color=SOURCE.colour,
-            marker=MARKERS["english"],
-            markersize=5,
-            label="DPO, English RM",
-        ),
-        Line2D(
-            [],
-            [],
-            **grey,
-            marker="D",
-            markerfacecolor="white",
-            markersize=3.5,
-            label="at the reference's length",
-        ),
-        Line2D([], [], **grey, marker=".", markersize=4, label="one run"),
+        handle("before DPO", MARKERS["base"], 5, BASE.colour),
+        handle("DPO, target RM (its language's colour)", MARKERS["target"], 5),
+        handle("DPO, English RM", MARKERS["english"], 5, SOURCE.colour),
+        handle("at the reference's length", "D", 3.5, markerfacecolor="white"),
+        handle("one run", ".", 4),
     ]
 
 
 def _differences(axis: Axes, table: pd.DataFrame, languages: list[str], confidence: str) -> None:
-    found = table[table["policy"] == "english - target"]
     for place, language in enumerate(languages):
-        whole, controlled = (
-            found[(found["quantity"] == name) & (found["language"] == language)]
-            for name in ("win rate", "length-controlled")
-        )
-        colour = language_look(language).colour
-        axis.errorbar(
-            place,
-            whole["value_pct"],
-            yerr=reach(whole, "value_pct"),
-            fmt=language_look(language).marker,
-            color=colour,
-            markersize=5,
-            linewidth=1.2,
-            capsize=2.5,
-        )
-        axis.plot(
-            place - 0.16, controlled["value_pct"], "D", color="white", markeredgecolor=colour, markersize=3
-        )
+        found = table[(table["policy"] == "english - target") & (table["language"] == language)]
+        _draw_rate(axis, found, place, language_look(language))
+        _draw_controlled(axis, found, place - 0.16, language_look(language))
     axis.axhline(0, color="black", linewidth=0.7, linestyle=":")
     _languages(axis, [language_name(language) for language in languages])
     axis.margins(y=0.1)
