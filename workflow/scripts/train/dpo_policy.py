@@ -2,22 +2,18 @@
 
 from polyreward.core.files import read_jsonl
 from polyreward.ops.jobs import run
-from polyreward.training.launch import train
+from polyreward.training.launch import train_job
 from polyreward.training.policies import train_dpo
 
 
 def main(snakemake):
-    files, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
-    train(
+    files, wildcards = snakemake.input, snakemake.wildcards
+    train_job(
         train_dpo,
-        params.launch,
+        snakemake,
         f"DPO, {wildcards.labeller} labels, {wildcards.language}",
         policy_folder=files.policy,
         pairs=read_jsonl(files.pairs),
-        seed=params.seed,
-        **params.training,
-        checkpoints=params.checkpoints,
-        out_folder=snakemake.output[0],
     )
 
 

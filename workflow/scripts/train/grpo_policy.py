@@ -4,24 +4,20 @@ from polyreward.carb.downstream.grpo import policy_prompts, train_policy
 from polyreward.core.files import read_jsonl
 from polyreward.core.unavailable import policy_or_reason
 from polyreward.ops.jobs import run
-from polyreward.training.launch import train
+from polyreward.training.launch import train_job
 
 
 def main(snakemake):
     files, params = snakemake.input, snakemake.params
     items = read_jsonl(files.item_files)
     with policy_or_reason(snakemake, snakemake.wildcards.scorer):
-        train(
+        train_job(
             train_policy,
-            params.launch,
+            snakemake,
             f"GRPO, reward {snakemake.wildcards.scorer}",
             start_folder=files.policy,
             prompts=policy_prompts(items, params.training["settings"].prompts, params.seed),
             **params.reward,
-            seed=params.seed,
-            **params.training,
-            checkpoints=params.checkpoints,
-            out_folder=snakemake.output[0],
         )
 
 

@@ -3,21 +3,17 @@
 from polyreward.core.files import read_jsonl
 from polyreward.ops.jobs import run
 from polyreward.think_as_locals.grpo import train_grpo
-from polyreward.training.launch import train
+from polyreward.training.launch import train_job
 
 
 def main(snakemake):
-    files, params = snakemake.input, snakemake.params
-    train(
+    files = snakemake.input
+    train_job(
         train_grpo,
-        params.launch,
+        snakemake,
         f"GRPO, {snakemake.wildcards.run}",
         start_folder=files.start,
         questions=read_jsonl(files.questions),
-        seed=params.seed,
-        **params.training,
-        checkpoints=params.checkpoints,
-        out_folder=snakemake.output[0],
     )
 
 

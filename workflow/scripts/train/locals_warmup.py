@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from polyreward.core.files import read_jsonl
 from polyreward.ops.jobs import run
-from polyreward.training.launch import train
+from polyreward.training.launch import train_job
 from polyreward.training.policies import train_sft
 
 
@@ -15,16 +15,12 @@ def at_once(rows: Sequence[dict]) -> list[dict]:
 
 def main(snakemake):
     params, rows = snakemake.params, read_jsonl(snakemake.input.rows)
-    train(
+    train_job(
         train_sft,
-        params.launch,
+        snakemake,
         "warm-up of judges",
         rows=rows if params.criteria else at_once(rows),
-        seed=params.seed,
         base_folder=snakemake.input.base,
-        **params.training,
-        checkpoints=params.checkpoints,
-        out_folder=snakemake.output[0],
     )
 
 

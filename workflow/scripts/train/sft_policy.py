@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from polyreward.core.files import read_jsonl
 from polyreward.ops.jobs import run
-from polyreward.training.launch import train
+from polyreward.training.launch import train_job
 from polyreward.training.policies import train_sft
 
 
@@ -17,16 +17,12 @@ def evenly_spread(rows: Sequence[dict], count: int) -> list[dict]:
 def main(snakemake):
     files, params = snakemake.input, snakemake.params
     count = params.training["settings"].rows
-    train(
+    train_job(
         train_sft,
-        params.launch,
+        snakemake,
         "SFT policy",
         base_folder=files.base,
         rows=[row for path in files.rows for row in evenly_spread(read_jsonl(path), count)],
-        seed=params.seed,
-        **params.training,
-        checkpoints=params.checkpoints,
-        out_folder=snakemake.output[0],
     )
 
 

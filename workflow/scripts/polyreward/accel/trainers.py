@@ -58,8 +58,8 @@ def _frozen_layers(
     return frozen
 
 
-def speed_up_policy_trainer(trainer) -> None:
-    """Let a trainer of SFT or DPO multiply by the vocabulary in small parts."""
+def speed_up_policy_trainer() -> None:
+    """Let trainers of SFT and DPO multiply by the vocabulary in small parts."""
     if accel.on():
         split_the_vocabulary()
 

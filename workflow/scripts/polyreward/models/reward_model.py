@@ -20,8 +20,7 @@ logger = logging.getLogger(__name__)
 def new_reward_model(base_folder: str | Path, seed: int, pooling: str = "last"):
     """Make an untrained reward model of a base: (model, tokenizer), both in fp32.
 
-    The head has no bias and is initialised N(0, 1/sqrt(d_model + 1)), that standard deviation. A base whose
-    pad token is missing or equals its end token gets one of its own, and its embedding a row. Source: arXiv
+    The head has no bias and is initialised N(0, 1/sqrt(d_model + 1)), that standard deviation. Source: arXiv
     2410.18027, appendix B.
 
     Args:
@@ -37,17 +36,8 @@ def new_reward_model(base_folder: str | Path, seed: int, pooling: str = "last"):
     transformers_logging.set_verbosity_error()  # the missing head and the unused LM head are what we want
     model = AutoModelForSequenceClassification.from_pretrained(base_folder, num_labels=1, dtype=torch.float32)
     transformers_logging.set_verbosity(verbosity)
-    if tokenizer.pad_token_id is None or tokenizer.pad_token_id == tokenizer.eos_token_id:
-        tokenizer.add_special_tokens({"pad_token": PAD_TOKEN})
-        known = model.config.vocab_size
-        model.resize_token_embeddings(max(len(tokenizer), known), mean_resizing=False)
-        with torch.no_grad():
-            model.get_input_embeddings().weight[known:] = (
-                0.0  # padding is masked; what matters is that no run differs
-            )
-        logger.info("added the pad token %s with id %d", PAD_TOKEN, tokenizer.pad_token_id)
+    give_pad_token(model, tokenizer)
     tokenizer.padding_side = "right"
-    model.config.pad_token_id = tokenizer.pad_token_id
     d_model = model.score.in_features
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -55,6 +45,21 @@ def new_reward_model(base_folder: str | Path, seed: int, pooling: str = "last"):
     if pooling == "answer":
         model.config.answer_header = answer_header(tokenizer)
     return pooled(model), tokenizer
+
+
+def give_pad_token(model: torch.nn.Module, tokenizer) -> None:
+    """Give a base whose pad token is missing, or is its end token, one of its own, with an embedding of
+    zeros."""
+    if tokenizer.pad_token_id is None or tokenizer.pad_token_id == tokenizer.eos_token_id:
+        tokenizer.add_special_tokens({"pad_token": PAD_TOKEN})
+        known = model.config.vocab_size
+        model.resize_token_embeddings(max(len(tokenizer), known), mean_resizing=False)
+        # The new row is drawn at random, and a causal LM has its logit in every softmax.
+        with torch.no_grad():
+            for embedding in filter(None, (model.get_input_embeddings(), model.get_output_embeddings())):
+                embedding.weight[known:] = 0.0
+        logger.info("added the pad token %s with id %d", PAD_TOKEN, tokenizer.pad_token_id)
+    model.config.pad_token_id = tokenizer.pad_token_id
 
 
 def pooled(model: torch.nn.Module) -> torch.nn.Module:

@@ -3,6 +3,7 @@
 
 import contextlib
 import json
+import re
 import shutil
 import socket
 import subprocess
@@ -43,8 +44,12 @@ class Server:
     def __init__(self, settings: Serve, folder: str | Path, dtype: str, gpus: int = 1):
         self.settings, self.folder = settings, folder
         port = _free_port()
-        values = {"{model}": str(intact(folder)), "{port}": str(port), "{dtype}": dtype, "{gpus}": str(gpus)}
-        command = [_replaced(argument, values) for argument in settings.command]
+        values = {"model": str(intact(folder)), "port": str(port), "dtype": dtype, "gpus": str(gpus)}
+        # Only these: a command may hold other braces.
+        command = [
+            re.sub(r"\{(model|port|dtype|gpus)\}", lambda name: values[name[1]], argument)
+            for argument in settings.command
+        ]
         self.program = command[0]
         if shutil.which(self.program) is None:
             raise PolyrewardError(
@@ -70,9 +75,8 @@ class Server:
                 api_key="none",
                 timeout=settings.timeout_s,
                 max_retries=settings.retries,
-                http_client=openai.DefaultHttpxClient(
-                    trust_env=False
-                ),  # a proxy would not find this machine's loopback
+                # A proxy would not find this machine's loopback.
+                http_client=openai.DefaultHttpxClient(trust_env=False),
             )
             self._model = self._answering()
         except BaseException:
@@ -87,19 +91,9 @@ class Server:
         """End it."""
         self.close()
 
-    def texts(
-        self,
-        prompts: Sequence[Sequence[int]],
-        writing: Writing,
-        job: str,
-        seeds: Sequence[int] | None = None,
-        concurrency: int | None = None,
-    ) -> list[str]:
-        """Return what the model adds to each prompt, without special tokens, and without the text that
-        stopped it.
-
-        Arguments and errors are those of `completions`."""
-        return [text for text, _ in self.completions(prompts, writing, job, seeds, concurrency)]
+    def texts(self, *asked, **options) -> list[str]:
+        """Return only the texts of `completions`."""
+        return [text for text, _ in self.completions(*asked, **options)]
 
     def completions(
         self,
@@ -109,8 +103,9 @@ class Server:
         seeds: Sequence[int] | None = None,
         concurrency: int | None = None,
     ) -> list[tuple[str, bool]]:
-        """Return (text, did it end by itself?) for each prompt; False where it was cut at max_new_tokens.
+        """Return (text, whether it ended by itself, not cut at max_new_tokens) for each prompt.
 
+        The text is what the model adds, without special tokens and without the text that stopped it.
         prompts: token ids. job: its name in messages. seeds: one of each; 0 without. concurrency: another
         than the settings'. Raises PolyrewardError at the first request that fails, as no part of a job's
         texts is kept, and ends the server."""
@@ -225,12 +220,6 @@ def _remedy(status: int | None, body: dict) -> str:
         "see what it printed in the job's log; raise devices.serve.timeout_s or lower concurrency if it has"
         " too much to do"
     )
-
-
-def _replaced(argument: str, values: dict[str, str]) -> str:
-    for name, value in values.items():
-        argument = argument.replace(name, value)
-    return argument
 
 
 def _free_port() -> int:

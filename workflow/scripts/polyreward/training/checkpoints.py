@@ -18,23 +18,20 @@ def checkpoint_arguments(
     seed: int,
     dataset: Dataset,
 ) -> dict:
-    """Return the arguments that let a trainer write checkpoints, into a folder named by all that the run
-    depends on.
+    """Return the arguments that let a trainer write checkpoints.
+
+    They lie in a folder named by all that the run depends on, so that no other run takes them up.
 
     checkpoints: the folder of that. settings: as from `recorded`."""
-    return {
-        "output_dir": str(Path(checkpoints) / fingerprint(base_folder, settings, seed, dataset)),
-        "save_steps": settings["save_every"],
-        "save_total_limit": 2,
-    }
-
-
-def fingerprint(base_folder: str | Path, settings: dict, seed: int, dataset: Dataset) -> str:
-    """Name a run by all that it depends on, so that no other run's checkpoint is taken up."""
     files = sorted(Path(base_folder).glob("*.safetensors"))
     weights = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     content = json.dumps([weights, settings, seed, dataset.to_list(), arrangement()], sort_keys=True)
-    return hashlib.sha256(content.encode()).hexdigest()[:16]
+    name = hashlib.sha256(content.encode()).hexdigest()[:16]
+    return {
+        "output_dir": str(Path(checkpoints) / name),
+        "save_steps": settings["save_every"],
+        "save_total_limit": 2,
+    }
 
 
 def train_on(trainer, label: str) -> None:

@@ -14,23 +14,10 @@ from polyreward.settings.transfer import RewardModelTraining
 
 # What TRL logs that differs from run to run, or that a resumed run counts again.
 LEFT_OUT = {
-    "step_time",
-    "train_runtime",
-    "train_samples_per_second",
-    "train_steps_per_second",
-    "train_loss",
-    "total_flos",
-    "num_tokens",
+    *("step_time", "train_runtime", "train_samples_per_second", "train_steps_per_second"),
+    *("train_loss", "total_flos", "num_tokens"),
 }
-PROJECTIONS = [
-    "q_proj",
-    "k_proj",
-    "v_proj",
-    "o_proj",
-    "gate_proj",
-    "up_proj",
-    "down_proj",
-]  # that adapters change
+PROJECTIONS = [f"{name}_proj" for name in ("q", "k", "v", "o", "gate", "up", "down")]  # that adapters change
 
 
 def lora_config(
@@ -66,10 +53,7 @@ def trainer_arguments(
     liger-kernel. Raises PolyrewardError with all that this machine's device or its packages cannot
     do."""
     optimizer = getattr(settings, "optimizer", "")
-    raise_all(
-        device_problems(precision, optimizer, liger),
-        f"{label}: what this machine cannot do",
-    )
+    raise_all(device_problems(precision, optimizer, liger), f"{label}: what this machine cannot do")
     return {
         "learning_rate": settings.learning_rate,
         "warmup_steps": settings.warmup_ratio,

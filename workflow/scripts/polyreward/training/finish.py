@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -75,11 +75,9 @@ def stop_on_non_finite(trainer, label: str) -> None:
 
 def _begins(inputs, tokenizer) -> str:
     """Return how the texts of a batch begin, where it holds token ids."""
-    if not isinstance(inputs, dict):
-        inputs = (
-            dict(inputs[0]) if isinstance(inputs, list) and inputs and isinstance(inputs[0], dict) else {}
-        )
-    ids = next((value for name, value in inputs.items() if name.endswith("input_ids")), None)
+    batch = inputs[0] if isinstance(inputs, list) and inputs else inputs
+    values = batch if isinstance(batch, Mapping) else {}
+    ids = next((value for name, value in values.items() if name.endswith("input_ids")), None)
     if not isinstance(ids, torch.Tensor):
         return "not known"
     texts = tokenizer.batch_decode(ids[:4], skip_special_tokens=True)

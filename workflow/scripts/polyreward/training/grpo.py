@@ -35,28 +35,16 @@ from polyreward.training.finish import finish_training
 from polyreward.training.policies import load_policy
 
 
-def groups_of_update(settings: GrpoTraining) -> int:
-    """Return the prompts of one update, over all processes."""
-    return settings.batch_size * settings.gradient_accumulation * count() // settings.generations
-
-
 class Rewarder(Protocol):
-    """What rewards replies. trainer, share: set before the first reply to the one that trains, and to whether
-    it runs a prompt once for all replies to it.
-
-    functions: as GRPOTrainer's reward_funcs. weights: of each. describe: what of a step's log a person is
-    shown."""
+    """What rewards replies. weights: of its functions. trainer, share: set before the first reply to the one
+    that trains, and to whether it runs a prompt once for all replies to it."""
 
     trainer: GRPOTrainer | None
     share: bool
+    weights: Sequence[float]
 
     def functions(self) -> list[Callable]:
-        """Return the rewards, each a function of prompts, completions and the columns of the examples."""
-        ...
-
-    @property
-    def weights(self) -> list[float]:
-        """The weight of each."""
+        """Return the rewards, as GRPOTrainer's reward_funcs."""
         ...
 
     def describe(self, logs: Mapping[str, float]) -> str:
@@ -92,7 +80,9 @@ def train_by_grpo(
         rewarding: how rewards are given, for the record and the name of checkpoints.
     """
     precision = dtype_of(precision)
-    record, groups = {**recorded(settings, precision, liger), **(rewarding or {})}, groups_of_update(settings)
+    record = {**recorded(settings, precision, liger), **(rewarding or {})}
+    # Prompts of one update, over all processes.
+    groups = settings.batch_size * settings.gradient_accumulation * count() // settings.generations
     if settings.vllm:
         raise_all(
             vllm_problems(settings.vllm_tensor_parallel, count()), f"{label}: what this machine cannot do"
@@ -115,9 +105,27 @@ def train_by_grpo(
         f" {settings.max_length} tokens"
     )
     dataset = Dataset.from_list(kept)
-    kept_in = checkpoint_arguments(checkpoints, start_folder, record, seed, dataset)
-    shared = trainer_arguments(settings, seed, label, precision, liger)
     rewarder = rewarder_of(tokenizer)
+    config = GRPOConfig(
+        **checkpoint_arguments(checkpoints, start_folder, record, seed, dataset),
+        **trainer_arguments(settings, seed, label, precision, liger),
+        max_steps=settings.steps,
+        num_generations=settings.generations,
+        num_iterations=settings.iterations,
+        max_completion_length=settings.max_new_tokens,
+        temperature=settings.temperature,
+        beta=settings.beta,
+        epsilon=settings.epsilon,
+        loss_type="grpo",
+        scale_rewards=settings.scale_rewards,
+        reward_weights=list(rewarder.weights),
+        shuffle_dataset=False,  # neighbours stay in one batch
+        use_vllm=settings.vllm,
+        vllm_mode="colocate",
+        vllm_gpu_memory_utilization=settings.vllm_gpu_share,
+        vllm_tensor_parallel_size=settings.vllm_tensor_parallel,
+        vllm_enable_sleep_mode=settings.vllm_sleep,
+    )
 
     def describe(logs: Mapping[str, float]) -> str:
         if "reward" not in logs:  # a step on replies of an earlier one
@@ -130,7 +138,7 @@ def train_by_grpo(
         trainer = GRPOTrainer(
             model=model,
             reward_funcs=counting_ties(rewarder.functions(), rewarder.weights, settings.generations),
-            args=_grpo_config(settings, rewarder.weights, {**kept_in, **shared}),
+            args=config,
             train_dataset=dataset,
             processing_class=tokenizer,
             peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
@@ -191,25 +199,3 @@ def counting_ties(
         return reward
 
     return [counted(function) for function in functions]
-
-
-def _grpo_config(settings: GrpoTraining, weights: Sequence[float], shared: dict) -> GRPOConfig:
-    return GRPOConfig(
-        max_steps=settings.steps,
-        num_generations=settings.generations,
-        num_iterations=settings.iterations,
-        max_completion_length=settings.max_new_tokens,
-        temperature=settings.temperature,
-        beta=settings.beta,
-        epsilon=settings.epsilon,
-        loss_type="grpo",
-        scale_rewards=settings.scale_rewards,
-        reward_weights=list(weights),
-        shuffle_dataset=False,  # neighbours stay in one batch
-        use_vllm=settings.vllm,
-        vllm_mode="colocate",
-        vllm_gpu_memory_utilization=settings.vllm_gpu_share,
-        vllm_tensor_parallel_size=settings.vllm_tensor_parallel,
-        vllm_enable_sleep_mode=settings.vllm_sleep,
-        **shared,
-    )

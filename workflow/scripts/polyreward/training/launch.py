@@ -45,6 +45,15 @@ def train(function: Callable, launch: dict | None, label: str, **arguments) -> N
         _run(config, work, launch["num_processes"], label, arguments.get("checkpoints"))
 
 
+def train_job(function: Callable, snakemake, label: str, **arguments) -> None:
+    """Call `train` for a job: with the seed, the settings and the folders that it has."""
+    params, folders = (
+        snakemake.params,
+        {"checkpoints": snakemake.params.checkpoints, "out_folder": snakemake.output[0]},
+    )
+    train(function, params.launch, label, seed=params.seed, **params.training, **folders, **arguments)
+
+
 def _missing(launch: dict) -> Iterator[str]:
     if launch["distributed_type"] == "DEEPSPEED" and not find_spec("deepspeed"):
         yield "it needs the package deepspeed, which is not installed: pip install -e '.[cuda]'"
@@ -126,21 +135,14 @@ def main() -> None:
         level=logging.INFO if is_main() else logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
     try:
-        _do(*pickle.loads(Path(sys.argv[1]).read_bytes()))
-    except (
-        Exception
-    ):  # torch would write the number of the process before each line of an excepthook, and hide the marks
+        function, arguments = pickle.loads(Path(sys.argv[1]).read_bytes())
+        function(**arguments)
+        if torch.distributed.is_initialized():
+            torch.distributed.destroy_process_group()
+    except Exception:
+        # torch would write the number of the process before each line of an excepthook, and hide the marks.
         report(*sys.exc_info())
         sys.exit(1)
-
-
-def _do(function: Callable, arguments: dict) -> None:
-    function(**arguments)
-
-    from torch import distributed
-
-    if distributed.is_initialized():
-        distributed.destroy_process_group()
 
 
 if __name__ == "__main__":

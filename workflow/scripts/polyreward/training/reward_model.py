@@ -90,11 +90,19 @@ def train_reward_model(
         raise PolyrewardError(
             f"{label}: no preference pair is left to train on; look at the training rows and max_length"
         )
-    kept = checkpoint_arguments(checkpoints, base_folder, record, seed, dataset)
+    config = RewardConfig(
+        **checkpoint_arguments(checkpoints, base_folder, record, seed, dataset),
+        **trainer_arguments(settings, seed, label, precision),
+        num_train_epochs=settings.epochs,
+        weight_decay=settings.weight_decay,
+        max_length=settings.max_length,
+        center_rewards_coefficient=settings.center_rewards_coefficient,
+        optim=settings.optimizer,
+    )
     # The Bradley-Terry loss is TRL's: RewardTrainer.compute_loss.
     trainer = RewardTrainer(
         model=model,
-        args=_reward_config(settings, kept, trainer_arguments(settings, seed, label, precision)),
+        args=config,
         train_dataset=dataset,
         data_collator=PairsOfRequests(tokenizer.pad_token_id),
         processing_class=tokenizer,
@@ -112,18 +120,6 @@ def train_reward_model(
         return new_reward_model(base_folder, seed, settings.pooling)[0]
 
     finish_training(trainer, tokenizer, new_model, training_record, checkpoints, out_folder, label)
-
-
-def _reward_config(settings: RewardModelTraining, kept: dict, shared: dict) -> RewardConfig:
-    return RewardConfig(
-        **kept,
-        num_train_epochs=settings.epochs,
-        weight_decay=settings.weight_decay,
-        max_length=settings.max_length,
-        center_rewards_coefficient=settings.center_rewards_coefficient,
-        optim=settings.optimizer,
-        **shared,
-    )
 
 
 class _ReleaseMemory(TrainerCallback):
