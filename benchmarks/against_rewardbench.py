@@ -25,7 +25,7 @@ from polyreward.core.conversations import as_messages
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl, write_jsonl, write_text
 from polyreward.core.naming import Paths
-from polyreward.scoring.interface import Conversations
+from polyreward.scoring.interface import conversations_of
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.tokens import tokenized
 
@@ -161,15 +161,14 @@ def score(model: str, pairs: str, dtype: str, threads: str) -> None:
     torch.set_num_threads(int(threads))
     settings = {**CONFIG["scoring"], "dtype": dtype, "max_length": MAX_LENGTH}
     classifier = load_classifier(model, **settings)
-    rows, found, tokens = read_jsonl(pairs), [], []
-    conversations = [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in rows]
+    conversations, found, tokens = conversations_of(read_jsonl(pairs)), [], []
 
     def count(module, args, kwargs) -> None:
         tokens.append(kwargs["input_ids"].numel())  # with padding
 
     classifier.model.get_decoder().register_forward_pre_hook(count, with_kwargs=True)
     elapsed = seconds(lambda: found.append(classifier.score(conversations, "polyreward")))
-    texts = tokenized(classifier.tokenizer, conversations, MAX_LENGTH)
+    texts = tokenized(classifier, conversations)
     measured = {
         "seconds": elapsed,
         "computed_tokens": sum(tokens),

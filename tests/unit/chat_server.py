@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from polyreward.scoring.generative import TEMPLATE, Judge
+from polyreward.scoring.generative import Judge
 from polyreward.scoring.interface import Conversations
-from polyreward.scoring.server import server_judge
+from polyreward.scoring.pair_question import PairJudge
+from polyreward.scoring.server import load_judge
 
 KEY = "sk-secret-key-of-a-user"
 ITEMS = [Conversations(f"prompt {n}", ("good", f"bad {n}")) for n in range(3)]  # six requests
@@ -99,9 +100,17 @@ def running() -> Iterator[Server]:
             thread.join()
 
 
-def judge_at(url, cache, **changes) -> Judge:
-    return server_judge(**{
-        "url": url, "model": "judge-1", "verdict": "text", "max_new_tokens": 64, "template": TEMPLATE,
-        "concurrency": 4, "timeout_s": 20, "retries": 0, "api_key_variable": "JUDGE_KEY", "seed": 42, "answers_as": None, "unusable_share": 0,
-        "cache": cache, **changes,
-    })  # fmt: skip
+def judge_at(url, cache, verdict="text", max_new_tokens=64, question=None, **changes) -> Judge | PairJudge:
+    server = {
+        "model": "judge-1",
+        "concurrency": 4,
+        "timeout_s": 20,
+        "retries": 0,
+        "api_key_variable": "JUDGE_KEY",
+    }
+    entry = {
+        "verdict": verdict,
+        "max_new_tokens": max_new_tokens,
+        "server": {"url": url, **server, **changes},
+    }
+    return load_judge(entry | ({"question": question} if question else {}), {}, cache)

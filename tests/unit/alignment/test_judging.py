@@ -5,14 +5,13 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from made_up_scorers import ByText
+from made_up_scorers import Backend, ByText
 from support import script
 
 from polyreward.alignment.win_rates import judge_accuracy, length_controlled, win_rates
 from polyreward.analysis.bootstrap import Interval
 from polyreward.core.errors import PolyrewardError
-from polyreward.scoring.generative import TEMPLATE, judge
-from polyreward.scoring.pair_question import asked_in_pairs, swapped
+from polyreward.scoring.pair_question import judge_of, swapped
 from polyreward.transfer.figure3 import figure3_table
 
 JUDGING = script("score/judgements")
@@ -40,19 +39,6 @@ def test_a_longer_response_wins_by_a_judge_of_length_and_an_empty_one_loses():
     assert judged["margin"][1] == -np.inf
 
 
-class Weighing:
-    """A backend that takes the first answer shown to be the better one with a probability of 0.6, the second
-    of 0.2."""
-
-    exact = True
-
-    def label_logprobs(self, requests, labels, job):
-        return np.log(np.tile([0.6, 0.2], (len(requests), 1)))
-
-    def cut(self, requests):
-        return [False for _ in requests]
-
-
 def test_a_judge_that_weighs_gives_a_response_its_probability_and_an_empty_one_nothing():
     question = {
         "system": "",
@@ -60,7 +46,7 @@ def test_a_judge_that_weighs_gives_a_response_its_probability_and_an_empty_one_n
         "verdicts": ["m", "M"],
         "pattern": "^([mM])$",
     }
-    weighing = asked_in_pairs(judge(Weighing(), "labels", TEMPLATE), {"question": question})
+    weighing = judge_of({"question": question}, Backend(lambda text: np.log([0.6, 0.2])))
     judged = judgements(answers("longer", " "), REFERENCES, weighing, "es")
     expected = 0.25 if swapped("p", ("longer", "four")) else 0.75
     assert list(judged["win"]) == pytest.approx([expected, 0])
@@ -74,13 +60,8 @@ def test_a_judge_that_knows_no_difference_is_told_of(capsys):
 
 
 LONG = [
-    {
-        "id": f"i{n}",
-        "prompt": f"Question {n}?",
-        "reference": " ".join(f"word{n}{i}" for i in range(20 + n)) + ".",
-    }
-    for n in range(5)
-]
+    {"id": f"i{n}", "prompt": f"Question {n}?", "reference": " ".join(f"word{n}{i}" for i in range(20 + n)) + "."} for n in range(5)
+]  # fmt: skip
 
 
 def test_known_pairs_are_a_reference_and_a_worse_answer_of_each_kind():
@@ -135,16 +116,14 @@ INTERVAL = Interval(samples=2000, confidence=0.95, seed=1)
 def test_win_rates_are_means_and_differences_are_paired():
     judged = made_up({"base": 0.2, "target": 0.5, "english": 0.5})
     table = win_rates(judged, INTERVAL).set_index("policy")
-    assert table.loc["base", "win_rate_pct"] == pytest.approx(
-        100 * judged[judged["policy"] == "base"]["win"].mean()
-    )
+    base = judged[judged["policy"] == "base"]
+    assert table.loc["base", "win_rate_pct"] == pytest.approx(100 * base["win"].mean())
     difference = table.loc["english", "win_rate_pct"] - table.loc["target", "win_rate_pct"]
     assert table.loc["english - target", "win_rate_pct"] == pytest.approx(difference)
     assert table.loc["english - base", "low"] > 0  # 30 points: decided
     assert table.loc["english - target", "low"] < 0 < table.loc["english - target", "high"]
     assert table["low"].le(table["win_rate_pct"]).all() and table["high"].ge(table["win_rate_pct"]).all()
-    by_run = judged[judged["policy"] == "base"].groupby("run")["win"].mean()
-    assert table.loc["base", "run_sd"] == pytest.approx(100 * by_run.std())
+    assert table.loc["base", "run_sd"] == pytest.approx(100 * base.groupby("run")["win"].mean().std())
     assert list(table["n_instructions"].unique()) == [200]
 
 
@@ -200,6 +179,7 @@ def test_what_trainings_differ_by_is_in_the_interval_of_a_win_rate():
     assert width["apart"]["english - base"] > 3 * width["alike"]["english - base"]
 
 
+ECHO = Backend(str.upper)
 ITEM = {"id": "i1", "prompt": {"en": "Why?", "es": "¿Por qué?"}, "reference": {"en": "So.", "es": "Así."}}
 
 
@@ -222,29 +202,18 @@ def test_instructions_without_references_are_answered_by_a_model():
     bare = [{"id": "i1", "prompt": ITEM["prompt"]}, {"id": "i2", "prompt": {"en": "Who?", "es": "¿Quién?"}}]
     rows = parallel_instructions(bare, ["en", "es"], "x.yaml", ["prompt"])["es"]
     assert rows == [{"id": "i1", "prompt": "¿Por qué?"}, {"id": "i2", "prompt": "¿Quién?"}]
-    assert answered(rows, Echo(), "references")[0] == {
-        "id": "i1",
-        "prompt": "¿Por qué?",
-        "reference": "¿POR QUÉ?",
-    }
+    assert answered(rows, ECHO, "references")[0] == {**rows[0], "reference": "¿POR QUÉ?"}
 
 
 def test_an_empty_reference_answer_is_named():
     with pytest.raises(PolyrewardError, match="`i9`: an empty reply"):
-        answered([{"id": "i9", "prompt": " "}], Echo(), "references")
+        answered([{"id": "i9", "prompt": " "}], ECHO, "references")
 
 
 def test_a_few_empty_reference_answers_are_left_out_with_what_was_answered_to_them(capsys):
     rows = [{"id": f"i{n}", "prompt": " " if n == 7 else "Why?"} for n in range(100)]
-    references = answered(rows, Echo(), "references")
+    references = answered(rows, ECHO, "references")
     assert [row["id"] for row in references] == [f"i{n}" for n in range(100) if n != 7]
     assert "1 of 100 instructions are left out" in capsys.readouterr().err
     answers = [{"policy": "sft", "run": 1, "id": f"i{n}", "response": "Because"} for n in (6, 7)]
     assert list(judgements(answers, references, ByText(len), "en")["id"]) == ["i6"]
-
-
-class Echo:
-    """A model that repeats its prompt in capitals."""
-
-    def replies(self, requests, job):
-        return [turn["content"].upper() for (turn,) in requests]

@@ -11,15 +11,16 @@ from transformers import GenerationMixin
 from polyreward import accel
 from polyreward.alignment import sampling
 from polyreward.scoring import load
-from polyreward.scoring.baselines import frozen_features, mean_loglik
-from polyreward.scoring.interface import Conversations
+from polyreward.scoring.baselines import frozen_features
+from polyreward.scoring.implicit import LogLikelihood
+from polyreward.scoring.interface import conversations_of
 from polyreward.scoring.local_judge import generated
 from polyreward.scoring.loglik import _logprobs
 from polyreward.settings.transfer import LmEngine, Sampling
 from polyreward.translation import lm
 
 passage_states, similarities = script("score/passage_states"), script("prepare/carb_similarities")
-CONVERSATIONS = [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in ROWS[:2]]
+CONVERSATIONS = conversations_of(ROWS[:2])
 LOADED = ("bfloat16", 128, 256)
 
 
@@ -36,7 +37,7 @@ def rewards(base, reward_model):
 
 
 def loglikelihoods(base, reward_model):
-    mean_loglik(load.load_causal_lm(base, *LOADED), ROWS[:2], "")
+    LogLikelihood(load.load_causal_lm(base, *LOADED)).score(CONVERSATIONS, "")
 
 
 def probes(base, reward_model):

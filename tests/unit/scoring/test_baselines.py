@@ -19,15 +19,13 @@ from polyreward.core.tables import read_scores
 from polyreward.scoring.baselines import (
     frozen_features,
     length_baseline,
-    mean_loglik,
     probe_scores,
     tfidf_baseline,
 )
+from polyreward.scoring.implicit import MutualInformation
+from polyreward.scoring.interface import conversations_of
 from polyreward.scoring.loglik import causal_lm
-from polyreward.scoring.pairs import score_rows
 from polyreward.sources.templates import data_files, expanded, read_templates
-
-WITHOUT_PROMPTS = [{**row, "prompt": ""} for row in ROWS]
 
 
 def rows_of(name):
@@ -42,12 +40,9 @@ def accuracy(scores) -> float:
 
 def text_scores(scorer, rows):
     """Return (chosen, rejected) scores of a text baseline."""
-    table = score_rows(
-        scorer,
-        [{"id": str(n), "subset": "a", "category": "A", "prompt": "", **row} for n, row in enumerate(rows)],
-        "",
-    )
-    return table["score_chosen"].to_numpy(), table["score_rejected"].to_numpy()
+    rows = [{"prompt": "", **row} for row in rows]
+    values = scorer.score(conversations_of(rows), "").values
+    return np.array([own[0] for own in values]), np.array([own[1:].max() for own in values])
 
 
 def tfidf_scores(train, rows, with_prompt, seed):
@@ -119,32 +114,15 @@ def test_features_are_the_mean_last_state_of_the_answer(lm):
             assert feature == pytest.approx(expected, abs=1e-5)
 
 
-def loglik_by_hand(model, ids, start) -> float:
-    with torch.no_grad():
-        logprobs = torch.log_softmax(model(torch.tensor([ids])).logits[0].double(), dim=-1)
-    return sum(logprobs[place - 1, ids[place]].item() for place in range(start, len(ids))) / (
-        len(ids) - start
-    )
-
-
-def test_loglik_is_that_of_the_answer_and_pmi_its_gain_over_no_prompt(lm):
-    given, unprompted = mean_loglik(lm, ROWS, ""), mean_loglik(lm, WITHOUT_PROMPTS, "")
-    for column, role in enumerate(("chosen", "rejected")):
-        for number, row in enumerate(ROWS):
-            with_prompt, without = (
-                loglik_by_hand(lm.model, ids, answer_start(lm.tokenizer, prompt, ids))
-                for prompt in (row["prompt"], "")
-                for ids in [conversation_ids(lm.tokenizer, prompt, row[role], 128)[0]]
-            )
-            assert given[number, column] == pytest.approx(with_prompt, abs=1e-5)
-            assert unprompted[number, column] == pytest.approx(without, abs=1e-5)
+def pmi(lm, rows) -> np.ndarray:
+    return np.array(MutualInformation(lm).score(conversations_of(rows), "").values)
 
 
 @pytest.mark.parametrize("max_length", [2, 9])
 def test_truncated_conversations_still_have_scores(lm, max_length):
     short = dataclasses.replace(lm, max_length=max_length)
     assert np.isfinite(frozen_features(short, ROWS, "")).all()
-    assert np.isfinite(mean_loglik(short, ROWS, "") - mean_loglik(short, WITHOUT_PROMPTS, "")).all()
+    assert np.isfinite(pmi(short, ROWS)).all()
 
 
 def test_probe_and_pmi_find_rows_and_log_likelihoods_by_name(tmp_path, base, lm):
@@ -177,10 +155,9 @@ def test_probe_and_pmi_find_rows_and_log_likelihoods_by_name(tmp_path, base, lm)
         ["benchmark", "scorer", "language", "id"]
     )
     found = found[["score_chosen", "score_rejected"]]
-    pmi = mean_loglik(lm, ROWS[3:], "") - mean_loglik(lm, WITHOUT_PROMPTS[3:], "")
     for language in ("es", "ko"):
         of_rows = found.loc[[("two", "pmi-b", language, row["id"]) for row in ROWS[3:]]]
-        assert of_rows.to_numpy() == pytest.approx(pmi, abs=1e-5)
+        assert of_rows.to_numpy() == pytest.approx(pmi(lm, ROWS[3:]), abs=1e-5)
     probe = probe_scores(frozen_features(lm, ROWS, ""), frozen_features(lm, ROWS[:2], ""), 1)
     of_rows = found.loc[[("one", "probe-b", "es", row["id"]) for row in ROWS[:2]]]
     assert of_rows.to_numpy() == pytest.approx(np.column_stack(probe), abs=1e-4)

@@ -7,7 +7,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.classifier import Classifier
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.generative import Judge
-from polyreward.scoring.implicit import LogLikelihood, LogRatio
+from polyreward.scoring.implicit import LogLikelihood, LogRatio, MutualInformation
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.pairs import score_rows
 
@@ -22,6 +22,8 @@ def loaded(entry, tmp_path):
     ("entry", "kind"),
     [
         ({"kind": "implicit"}, LogLikelihood),
+        ({"kind": "implicit", "dtype": "bfloat16"}, LogLikelihood),
+        ({"kind": "implicit", "pmi": True}, MutualInformation),
         ({"kind": "implicit", "reference": {}}, LogRatio),
         ({"kind": "generative"}, Judge),
         ({"kind": "generative", "verdict": "labels", "dtype": "bfloat16"}, Judge),
@@ -30,7 +32,7 @@ def loaded(entry, tmp_path):
 def test_a_causal_lm_scores_in_each_of_its_families(base, tmp_path, entry, kind):
     entry = {key: {"source": str(base)} if key == "reference" else value for key, value in entry.items()}
     reward_model = loaded({**entry, "source": str(base)}, tmp_path)
-    assert isinstance(reward_model, kind)
+    assert type(reward_model) is kind
     assert reward_model.exact == ("dtype" not in entry)
     assert len(score_rows(reward_model, ROWS, "")) == len(ROWS)
 

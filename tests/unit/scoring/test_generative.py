@@ -6,57 +6,40 @@ import re
 import numpy as np
 import pytest
 import torch
+from made_up_scorers import Backend
 from tiny_models import ROWS
 from transformers import AutoTokenizer
 
 from polyreward.accel import trees
 from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.generative import LABELS, TEMPLATE, judge, named_label, rotated_requests
-from polyreward.scoring.interface import Conversations
+from polyreward.scoring.interface import Conversations, conversations_of
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.local_judge import (
     LocalBackend,
     beginning_alike,
+    kept_ids,
     label_tokens,
-    local_judge,
     request_ids,
 )
 from polyreward.sources.chat_templates import CHATML, PLAIN
 
-PAIRS = [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in ROWS]
+PAIRS = conversations_of(ROWS)
 
 
-def shown(request) -> list[str]:
+def shown(request: str) -> list[str]:
     """Return the answers that a request shows, in its order."""
-    return [text for _, text in re.findall(r"<([A-Z])>\n(.*?)\n</\1>", request[0]["content"], re.DOTALL)]
-
-
-class Fake:
-    """A backend that says what `opinion` makes of the answers in their order; it keeps its requests."""
-
-    exact = True
-
-    def __init__(self, opinion, too_long="no such text"):
-        self.opinion, self.too_long, self.requests = opinion, too_long, []
-
-    def label_logprobs(self, requests, labels, job):
-        self.requests += requests
-        rows = [list(self.opinion(shown(request))) for request in requests]
-        return np.array([row + [0.0] * (len(labels) - len(row)) for row in rows])
-
-    def replies(self, requests, job):
-        self.requests += requests
-        return [self.opinion(shown(request)) for request in requests]
-
-    def cut(self, requests):
-        return [self.too_long in request[0]["content"] for request in requests]
-
-    def unbatched(self):
-        return self
+    return [text for _, text in re.findall(r"<([A-Z])>\n(.*?)\n</\1>", request, re.DOTALL)]
 
 
 def fake_judge(opinion, verdict, **changes):
-    return judge(Fake(opinion, **changes), verdict, TEMPLATE)
+    """Return a judge whose backend says what `opinion` makes of the answers in their order."""
+    return judge(Backend(lambda request: opinion(shown(request)), **changes), verdict, TEMPLATE)
+
+
+def scored(judged, *given) -> list[np.ndarray]:
+    """Return a judge's scores of the answers to each (prompt, answers)."""
+    return judged.score([Conversations(*one) for one in given], "mine").values
 
 
 def answers(size: int) -> tuple[str, ...]:
@@ -66,77 +49,60 @@ def answers(size: int) -> tuple[str, ...]:
 @pytest.mark.parametrize("size", [2, 4])
 def test_a_judge_that_prefers_a_position_ties_all_answers_exactly(size):
     first = fake_judge(lambda texts: [-0.1, -2.3, -3.7, -0.9][: len(texts)], "labels")
-    values = first.score([Conversations("Hello", answers(size))], "").values[0]
+    (values,) = scored(first, ("Hello", answers(size)))
     assert np.ptp(values) == 0 and values[0] < 0
     last = fake_judge(lambda texts: f"I like [[{LABELS[len(texts) - 1]}]]", "text")
-    assert list(last.score([Conversations("Hello", answers(size))], "").values[0]) == [1 / size] * size
+    assert list(scored(last, ("Hello", answers(size)))[0]) == [1 / size] * size
 
 
 @pytest.mark.parametrize("size", [2, 4])
 def test_the_better_answer_wins_wherever_it_stands_and_whatever_the_bias(size):
     bias = [-0.2, -1.5, -2.5, -0.7]
+    labels = fake_judge(
+        lambda seen: [b + 0.1 * (text == "good") for b, text in zip(bias, seen, strict=False)], "labels"
+    )
+    text = fake_judge(lambda seen: f"[[{LABELS[seen.index('good')]}]]", "text")
     for best in range(size):
         texts = tuple("good" if n == best else f"bad {n}" for n in range(size))
-        labels = fake_judge(
-            lambda seen: [b + 0.1 * (text == "good") for b, text in zip(bias, seen, strict=False)], "labels"
-        )
-        text = fake_judge(lambda seen: f"[[{LABELS[seen.index('good')]}]]", "text")
-        assert labels.score([Conversations("Hello", texts)], "").values[0].argmax() == best
-        assert list(text.score([Conversations("Hello", texts)], "").values[0]) == [
-            float(n == best) for n in range(size)
-        ]
+        assert scored(labels, ("Hello", texts))[0].argmax() == best
+        assert list(scored(text, ("Hello", texts))[0]) == [float(n == best) for n in range(size)]
 
 
 def test_known_scores():
-    def opinion(texts):
-        return np.log(
-            {("x", "y"): [0.6, 0.2], ("y", "x"): [0.3, 0.1]}[tuple(texts)]
-        )  # normalised: 3/4, 1/4 both times
-
-    scores = fake_judge(opinion, "labels").score([Conversations("Hello", ("x", "y"))], "")
-    assert scores.values[0] == pytest.approx([(np.log(0.75) + np.log(0.25)) / 2] * 2)
+    known = {("x", "y"): [0.6, 0.2], ("y", "x"): [0.3, 0.1]}  # normalised: 3/4, 1/4 both times
+    labels = fake_judge(lambda texts: np.log(known[tuple(texts)]), "labels")
+    expected = [(np.log(0.75) + np.log(0.25)) / 2] * 2
+    assert scored(labels, ("Hello", ("x", "y")))[0] == pytest.approx(expected)
     votes = fake_judge(lambda texts: "[[A]]" if texts[0] == "x" else "[[C]]", "text")
-    assert votes.score([Conversations("Hello", ("x", "y", "z"))], "").values[0] == pytest.approx(
-        [2 / 3, 1 / 3, 0]
-    )
+    assert scored(votes, ("Hello", ("x", "y", "z")))[0] == pytest.approx([2 / 3, 1 / 3, 0])
 
 
 def test_items_of_several_sizes_come_back_in_their_order():
     opinions = fake_judge(lambda texts: f"[[{LABELS[texts.index('good')]}]]", "text")
-    items = [
-        Conversations("a", ("x", "good")),
-        Conversations("b", ("x", "y", "z", "good")),
-        Conversations("c", ("good", "x")),
-    ]
-    assert [values.argmax() for values in opinions.score(items, "").values] == [1, 3, 0]
+    items = [("a", ("x", "good")), ("b", ("x", "y", "z", "good")), ("c", ("good", "x"))]
+    assert [values.argmax() for values in scored(opinions, *items)] == [1, 3, 0]
     labels = fake_judge(lambda texts: [float(text == "good") for text in texts], "labels")
-    found = labels.score(items, "").values
+    found = scored(labels, *items)
     assert [values.argmax() for values in found] == [1, 3, 0]
     # A pair's labels are normalised over two, though other items have four.
-    assert found[0] == pytest.approx(labels.score(items[:1], "").values[0])
+    assert found[0] == pytest.approx(scored(labels, items[0])[0])
     assert found[0][1] == pytest.approx(-np.log(1 + np.exp(-1)))
 
 
 def test_the_same_request_is_asked_once():
     judged = fake_judge(lambda texts: [float(text == "good") for text in texts], "labels")
-    items = [
-        Conversations("a", ("x", "good")),
-        Conversations("a", ("good", "x")),
-        Conversations("b", ("x", "good")),
-    ]
-    values = judged.score(items, "").values
+    values = scored(judged, ("a", ("x", "good")), ("a", ("good", "x")), ("b", ("x", "good")))
     assert len(judged.backend.requests) == 4
     assert list(values[0]) == list(values[1][::-1]) == list(values[2])
 
 
 def test_no_items_are_no_scores():
-    for verdict in ("labels", "text"):
-        assert fake_judge(lambda texts: None, verdict).score([], "").values == []
+    assert scored(fake_judge(None, "labels")) == scored(fake_judge(None, "text")) == []
 
 
 def test_answers_that_are_the_same_tie_exactly():
     judged = fake_judge(lambda texts: [-0.1 * n - 0.01 * len(text) for n, text in enumerate(texts)], "labels")
-    values = judged.score([Conversations("a", ("same", "longer", "same", "another"))], "").values[0]
+    (values,) = scored(judged, ("a", ("same", "longer", "same", "another")))
     assert values[0] == values[2] != values[1]
 
 
@@ -152,7 +118,7 @@ def test_a_request_that_was_cut_marks_all_answers_of_its_items():
 def test_texts_stay_as_they_are_whatever_they_hold(braces):
     request, _ = rotated_requests(TEMPLATE, Conversations(f"p{braces}p", (f"a{braces}a", f"b{braces}b")))
     assert f"<prompt>\np{braces}p\n</prompt>" in request
-    assert shown([{"content": request}]) == [f"a{braces}a", f"b{braces}b"]
+    assert shown(request) == [f"a{braces}a", f"b{braces}b"]
 
 
 def test_answers_behind_letters():
@@ -162,13 +128,13 @@ def test_answers_behind_letters():
         "Hello {lettered}\nA. x\nB. {prompt}\nWhich? (A or B)",
         "Hello {lettered}\nA. {prompt}\nB. x\nWhich? (A or B)",
     ]
-    assert judge(Fake(None), "labels", template).template == template
+    assert judge(Backend(None), "labels", template).template == template
 
 
 def test_a_template_of_ones_own_keeps_its_other_braces():
     template = '{{"q": "{prompt}"}} {answers} {labels} {other}'
-    judged = judge(Fake(lambda texts: "[[A]]"), "text", template)
-    judged.score([Conversations("Hello", ("x", "y", "z"))], "")
+    judged = judge(Backend(lambda request: "[[A]]"), "text", template)
+    scored(judged, ("Hello", ("x", "y", "z")))
     content = judged.backend.requests[0][0]["content"]
     assert content.startswith('{{"q": "Hello"}} <A>\nx\n</A>')
     assert content.endswith(" A, B or C {other}")
@@ -178,7 +144,7 @@ def test_a_template_of_ones_own_keeps_its_other_braces():
 def test_the_default_question_holds_all_and_ends_with_the_form_of_the_reply(verdict):
     judged = fake_judge(lambda texts: [0.0, 0.0] if verdict == "labels" else "[[A]]", verdict)
     turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}]
-    judged.score([Conversations(turns, ("x", "y"))], "")
+    scored(judged, (turns, ("x", "y")))
     (message,) = judged.backend.requests[0]
     assert message["role"] == "user"
     assert "system: Be brief.\nuser: Hello" in message["content"]
@@ -219,34 +185,37 @@ def test_the_label_that_a_reply_names(reply, named):
 
 def test_replies_without_a_verdict_are_told_and_count_for_all_alike(capsys):
     judged = fake_judge(lambda texts: "[[A]]" if texts[0] == "x" else "Hm.", "text")
-    values = judged.score([Conversations("Hello", ("x", "y"))], "mine").values[0]
-    assert list(values) == [0.75, 0.25]
+    assert list(scored(judged, ("Hello", ("x", "y")))[0]) == [0.75, 0.25]
     assert "mine: 1 of 2 replies had no verdict" in capsys.readouterr().err
     nothing = fake_judge(lambda texts: [-1.0, -2.0] if texts[0] == "x" else [np.nan] * 2, "labels")
-    values = nothing.score([Conversations("Hello", ("x", "y"))], "mine").values[0]
-    assert values == pytest.approx(
-        [(-np.log(1 + np.exp(-1)) - np.log(2)) / 2, (-1 - np.log(1 + np.exp(-1)) - np.log(2)) / 2]
-    )
+    first = -np.log(1 + np.exp(-1))
+    expected = [(first - np.log(2)) / 2, (first - 1 - np.log(2)) / 2]
+    assert scored(nothing, ("Hello", ("x", "y")))[0] == pytest.approx(expected)
     assert "mine: 1 of 2 replies" in capsys.readouterr().err
 
 
-def test_no_verdict_at_all_is_an_error_that_shows_a_reply():
-    with pytest.raises(
-        PolyrewardError, match=r"mine: no reply of 2 has a verdict.*'Both have merits\.'.*max_new_tokens"
-    ):
-        fake_judge(lambda texts: "Both have merits.", "text").score(
-            [Conversations("Hello", ("x", "y"))], "mine"
-        )
-    with pytest.raises(PolyrewardError, match="no reply of 2 begins with a label; set verdict: text"):
-        fake_judge(lambda texts: [np.nan] * 2, "labels").score([Conversations("Hello", ("x", "y"))], "mine")
+@pytest.mark.parametrize(
+    ("verdict", "says", "words"),
+    [
+        (
+            "text",
+            "Both have merits.",
+            r"mine: no reply of 2 has a verdict.*'Both have merits\.'.*max_new_tokens",
+        ),
+        ("labels", [np.nan] * 2, "no reply of 2 begins with a label; set verdict: text"),
+    ],
+)
+def test_no_verdict_at_all_is_an_error_that_shows_a_reply(verdict, says, words):
+    with pytest.raises(PolyrewardError, match=words):
+        scored(fake_judge(lambda texts: says, verdict), ("Hello", ("x", "y")))
 
 
 def test_what_cannot_be_judged_is_refused():
     for size in (1, 27):
         with pytest.raises(PolyrewardError, match=f"'Hello': has {size} answers; a judge compares 2 to 26"):
-            fake_judge(lambda texts: "[[A]]", "text").score([Conversations("Hello", answers(size))], "")
+            scored(fake_judge(lambda texts: "[[A]]", "text"), ("Hello", answers(size)))
     with pytest.raises(PolyrewardError, match=r"lacks \{prompt\} and \{answers\} or \{lettered\}"):
-        judge(Fake(None), "text", "Which is better?")
+        judge(Backend(None), "text", "Which is better?")
 
 
 # A causal LM as the judge
@@ -257,22 +226,30 @@ def lm(base):
     return load_causal_lm(base, "float32", 1000, 10_000)
 
 
+def by_labels(lm, template=TEMPLATE):
+    return judge(LocalBackend(lm, 9), "labels", template)
+
+
+def asking(text: str) -> list[dict]:
+    return [{"role": "user", "content": text}]
+
+
 @pytest.mark.parametrize("token_budget", [1, 900, 100_000])
 @pytest.mark.parametrize("plain_head", [True, False])
 def test_label_scores_do_not_depend_on_batch_size(lm, token_budget, plain_head):
     assert lm.plain_head
     items = [*PAIRS, Conversations("Hi", answers(4))]
-    separate = local_judge(lm, "labels", 9, TEMPLATE).unbatched()
+    separate = by_labels(lm).unbatched()
     assert (separate.backend.lm.token_budget, separate.exact) == (1, True)
     expected = np.concatenate(separate.score(items, "").values)
     lm = dataclasses.replace(lm, token_budget=token_budget, plain_head=plain_head)
-    found = np.concatenate(local_judge(lm, "labels", 9, TEMPLATE).score(items, "").values)
+    found = np.concatenate(by_labels(lm).score(items, "").values)
     assert np.ptp(expected) > 1e-2  # else nothing would be tested
     assert found == pytest.approx(expected, abs=1e-5)
 
 
 def test_label_logprobs_are_the_models_own(lm):
-    requests = [[{"role": "user", "content": text}] for text in rotated_requests(TEMPLATE, PAIRS[0])]
+    requests = list(map(asking, rotated_requests(TEMPLATE, PAIRS[0])))
     found = LocalBackend(lm, 9).label_logprobs(requests, ["A", "B"], "")
     for row, request in zip(found, requests, strict=True):
         text = lm.tokenizer.apply_chat_template(request, tokenize=False, add_generation_prompt=True)
@@ -284,23 +261,14 @@ def test_label_logprobs_are_the_models_own(lm):
 
 
 def test_requests_are_truncated_on_the_left_and_their_items_marked(lm):
-    judged = local_judge(dataclasses.replace(lm, max_length=1000), "labels", 9, TEMPLATE)
-    requests = [
-        [{"role": "user", "content": text}]
-        for item in PAIRS
-        for text in rotated_requests(judged.template, item)
-    ]
-    lengths = (
-        np.array([len(request_ids(lm.tokenizer, request)) for request in requests]).reshape(-1, 2).max(axis=1)
-    )
+    requests = [asking(text) for item in PAIRS for text in rotated_requests(by_labels(lm).template, item)]
+    ids = [request_ids(lm.tokenizer, request) for request in requests]
+    lengths = np.array(list(map(len, ids))).reshape(-1, 2).max(axis=1)
     limit = int(np.sort(lengths)[2])
     short = dataclasses.replace(lm, max_length=limit)
-    scores = local_judge(short, "labels", 9, TEMPLATE).score(PAIRS, "")
+    scores, whole = by_labels(short).score(PAIRS, ""), by_labels(lm).score(PAIRS, "").values
     assert [list(cut) for cut in scores.truncated] == [[length > limit] * 2 for length in lengths]
-    assert LocalBackend(short, 9)._sequences(requests) == [
-        request_ids(lm.tokenizer, request)[-limit:] for request in requests
-    ]
-    whole = judged.score(PAIRS, "").values
+    assert kept_ids(lm.tokenizer, requests, limit) == [one[-limit:] for one in ids]
     for length, values, expected in zip(lengths, scores.values, whole, strict=True):
         assert (np.abs(values - expected).max() < 1e-5) == (length <= limit)
 
@@ -324,6 +292,8 @@ def test_groups_are_those_that_compute_the_fewest_tokens_in_rows_that_are_not_to
     assert all(len({index % 3 for index in pair}) == 1 for pair in pairs)
     assert sorted(map(len, beginning_alike(sequences, 1))) == [1] * 12
     assert beginning_alike([], 2) == []
+    uneven = [[1, 2, 3, 4, 9], [5, 6, 7, 7], [1, 2, 3, 4, 8], [5, 6, 1, 1], [5, 0, 0, 0], [1, 2, 3, 9, 9, 9]]
+    assert sorted(map(sorted, beginning_alike(uneven, 2))) == [[0, 2, 5], [1, 3], [4]]
 
 
 @pytest.mark.parametrize("template", [TEMPLATE, "Q: {prompt}\n{lettered}\nWhich is best?"])
@@ -332,7 +302,7 @@ def test_an_items_four_questions_share_rows_and_score_the_same_as_one_by_one(lm,
     rows = []
     rows_of = trees.rows_of
     monkeypatch.setattr(trees, "rows_of", lambda *given: rows.append(rows_of(*given)[0]) or rows_of(*given))
-    judges = [local_judge(lm, "labels", 9, template), local_judge(lm, "labels", 9, template).unbatched()]
+    judges = by_labels(lm, template), by_labels(lm, template).unbatched()
     together, separate = (np.concatenate(judge.score(items, "").values) for judge in judges)
     assert sum(len(row.branches) for row in rows[0]) == 4 * len(items)
     assert len(rows[0]) < 4 * len(items)
@@ -343,14 +313,14 @@ def test_an_items_four_questions_share_rows_and_score_the_same_as_one_by_one(lm,
 @pytest.mark.parametrize("token_budget", [1, 700, 100_000])
 def test_replies_are_greedy_whatever_the_batch_and_the_models_own_settings(lm, token_budget):
     lm.model.generation_config.update(do_sample=True, temperature=9.0, repetition_penalty=9.0, num_beams=2)
-    requests = [[{"role": "user", "content": row["prompt"]}] for row in ROWS]
+    requests = [asking(row["prompt"]) for row in ROWS]
     replies = LocalBackend(dataclasses.replace(lm, token_budget=token_budget), 5).replies(requests, "")
     assert replies == [greedy(lm, request, 5) for request in requests]
     assert all(replies)
 
 
 def test_a_finished_reply_ends_where_its_neighbours_go_on(lm):
-    requests = [[{"role": "user", "content": row["prompt"]}] for row in ROWS]
+    requests = [asking(row["prompt"]) for row in ROWS]
     lm.tokenizer.pad_token = None  # as most bases have it
     whole = LocalBackend(lm, 5).replies(requests, "")
     ids = lm.model.generate(
@@ -370,31 +340,18 @@ def test_label_tokens_are_those_that_follow_the_generation_prompt(tiny_gemma):
     for template, expected in ((CHATML, separate), (PLAIN, spaced)):
         tokenizer.chat_template = template
         assert label_tokens(tokenizer, ["A", "B"]) == expected
-    # An answer that opens with an empty thought, which the generation prompt has not.
-    tokenizer.chat_template = CHATML.replace(
-        "{{ message['content'] }}", "<thought></thought>{{ message['content'] }}"
-    )
-    assert label_tokens(tokenizer, ["A", "B"]) == separate
-    # A generation prompt that opens a thought, which an answer has not.
     answer = "{% for message in messages %}{{ message['role'] }}\n{{ message['content'] }}{% endfor %}"
-    tokenizer.chat_template = answer + "{% if add_generation_prompt %}assistant\n<thought>\n{% endif %}"
-    assert label_tokens(tokenizer, ["A", "B"]) == separate
+    for template in (
+        # An answer that opens with an empty thought, which the generation prompt has not
+        CHATML.replace("{{ message['content'] }}", "<thought></thought>{{ message['content'] }}"),
+        # A generation prompt that opens a thought, which an answer has not
+        answer + "{% if add_generation_prompt %}assistant\n<thought>\n{% endif %}",
+    ):
+        tokenizer.chat_template = template
+        assert label_tokens(tokenizer, ["A", "B"]) == separate
 
 
 def test_labels_that_begin_with_the_same_token_are_refused(tiny_gemma):
     tokenizer = AutoTokenizer.from_pretrained(tiny_gemma)
     with pytest.raises(PolyrewardError, match="begin with the same token; set verdict: text"):
         label_tokens(tokenizer, ["A", "A!"])
-
-
-def test_questions_that_begin_alike_are_run_together():
-    sequences = [
-        [1, 2, 3, 4, 9],
-        [5, 6, 7, 7],
-        [1, 2, 3, 4, 8],
-        [5, 6, 1, 1],
-        [5, 0, 0, 0],
-        [1, 2, 3, 9, 9, 9],
-    ]
-    assert sorted(map(sorted, beginning_alike(sequences, 2))) == [[0, 2, 5], [1, 3], [4]]
-    assert beginning_alike([], 2) == []

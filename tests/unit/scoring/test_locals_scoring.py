@@ -49,7 +49,9 @@ def scripted(monkeypatch):
         monkeypatch.setattr(judging, "label_logprobs", logprobs)
         monkeypatch.setattr(judging, "runs_from_shared_prompts", lambda model: False)
         monkeypatch.setattr(
-            judging, "request_ids", lambda tokenizer, request: [0] * len(request[0]["content"])
+            judging,
+            "cut_requests",
+            lambda tokenizer, requests, longest: [len(turns[0]["content"]) > longest for turns in requests],
         )
         monkeypatch.setattr(
             CriteriaJudge,

@@ -1,5 +1,6 @@
 """Published models in miniature: `polyreward score` next to plain transformers, one conversation at a time."""
 
+import dataclasses
 import datetime
 import json
 import shutil
@@ -19,9 +20,9 @@ from polyreward import cli
 from polyreward.core.conversations import conversation_ids, pin_date
 from polyreward.core.errors import PolyrewardError
 from polyreward.models.attention import EAGER_TOKENS
-from polyreward.scoring.generative import TEMPLATE
 from polyreward.scoring.load import load_causal_lm, load_classifier
-from polyreward.scoring.local_judge import local_judge, request_ids
+from polyreward.scoring.local_judge import LocalBackend, request_ids
+from polyreward.scoring.pairs import score_rows
 from polyreward.sources.base_models import fetch_base_model
 
 TURNS = [
@@ -45,15 +46,13 @@ def conversations(folder) -> list[list[torch.Tensor]]:
     tokens = AutoTokenizer.from_pretrained(folder)
     pin_date(tokens)
     asked = {"tokenize": True, "return_dict": True, "return_tensors": "pt"}
-    return [
-        [tokens.apply_chat_template([*_turns(row["prompt"]), {"role": "assistant", "content": row[role]}], **asked)["input_ids"]
-         for role in ("chosen", "rejected")]
-        for row in PAIRS
-    ]  # fmt: skip
 
+    def ids(prompt, answer):
+        turns = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+        turns = [*turns, {"role": "assistant", "content": answer}]
+        return tokens.apply_chat_template(turns, **asked)["input_ids"]
 
-def _turns(prompt):
-    return [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    return [[ids(row["prompt"], row[role]) for role in ("chosen", "rejected")] for row in PAIRS]
 
 
 @torch.no_grad()
@@ -73,18 +72,17 @@ def by_transformers(folder, **options):
 def by_hand(folder, head):
     """Return a reward that a head makes of the decoder's states (tokens, d_model), the ids and the weights of
     the folder."""
-    decoder, weights = (
-        LlamaModel.from_pretrained(folder, dtype=torch.float32).eval(),
-        load_file(folder / "model.safetensors"),
-    )
+    decoder = LlamaModel.from_pretrained(folder, dtype=torch.float32).eval()
+    weights = load_file(folder / "model.safetensors")
     return lambda ids: head(decoder(ids).last_hidden_state[0], ids[0].tolist(), weights)
 
 
+def layer(states, weights, name):
+    return functional.linear(states, weights[f"{name}.weight"], weights[f"{name}.bias"])
+
+
 def two_layers(states, ids, weights):
-    hidden = functional.relu(
-        functional.linear(states[-1], weights["score.0.weight"], weights["score.0.bias"])
-    )
-    return functional.linear(hidden, weights["score.2.weight"], weights["score.2.bias"])
+    return layer(functional.relu(layer(states[-1], weights, "score.0")), weights, "score.2")
 
 
 def gated(states, ids, weights):
@@ -92,14 +90,11 @@ def gated(states, ids, weights):
     # <|eot_id|>.
     header = [token for token, name in enumerate(ids) if name == 2]  # <|start_header_id|>
     gate = states[header[-1] - 1]
-    for layer in range(2):
-        gate = functional.relu(
-            functional.linear(
-                gate, weights[f"gating.layers.{layer}.weight"], weights[f"gating.layers.{layer}.bias"]
-            )
-        )
-    gate = functional.linear(gate, weights["gating.layers.2.weight"], weights["gating.layers.2.bias"])
-    shares = torch.softmax(gate / 10, dim=0) * weights["gating.logit_scale"]
+    for number in range(2):
+        gate = functional.relu(layer(gate, weights, f"gating.layers.{number}"))
+    shares = (
+        torch.softmax(layer(gate, weights, "gating.layers.2") / 10, dim=0) * weights["gating.logit_scale"]
+    )
     return shares @ (weights["regression_layer.weight"] @ states[-1] @ weights["reward_transform_matrix"])
 
 
@@ -116,18 +111,12 @@ def test_an_answer_so_long_that_its_beginning_is_cut_away_still_has_a_reward(tmp
 @pytest.mark.parametrize("pad", ["[PAD]", "<|eot_id|>", None])
 def test_inf_orm_s_two_layers_are_ours(tmp_path, pad):
     folder = inf_orm(tmp_path / "INF-ORM-Llama3.1-70B", pad)
-    found = scored(folder, tmp_path)
-    if (
-        pad == "<|eot_id|>"
-    ):  # its own code reads the token before the first pad token: the end of the question, not of the answer
 
-        def reward(states, ids, weights):
-            return two_layers(states[: ids.index(4)], ids, weights)
+    def reward(states, ids, weights):
+        # Its own code reads the token before the first pad token: the end of the question, not of the answer.
+        return two_layers(states[: ids.index(4)] if pad == "<|eot_id|>" else states, ids, weights)
 
-        one, other = (plain(folder, by_hand(folder, reward)), found)
-        assert other == pytest.approx(one, abs=1e-4)
-    else:
-        assert found == pytest.approx(plain(folder, by_hand(folder, two_layers)), abs=1e-4)
+    assert scored(folder, tmp_path) == pytest.approx(plain(folder, by_hand(folder, reward)), abs=1e-4)
 
 
 def test_gemma_2_is_run_with_its_soft_caps_and_shares_its_prompts(tmp_path):
@@ -153,13 +142,10 @@ def test_a_pad_token_that_is_missing_or_ends_a_turn_changes_no_reward(tmp_path, 
     expected = plain(folder, by_transformers(folder))
     assert scored(folder, tmp_path) == pytest.approx(expected, abs=1e-4)
     assert scored(folder, tmp_path, "--token-budget", "1") == pytest.approx(expected, abs=1e-4)
-    whole = load_classifier(folder, "float32", 256, 400)
-    object.__setattr__(whole, "share", False)  # as models are run whose prompts cannot be shared
-    from polyreward.scoring.pairs import score_rows
-
-    assert score_rows(whole, PAIRS, "")[["score_chosen", "score_rejected"]].to_numpy() == pytest.approx(
-        expected, abs=1e-4
-    )
+    # As models are run whose prompts cannot be shared.
+    whole = dataclasses.replace(load_classifier(folder, "float32", 256, 400), share=False)
+    found = score_rows(whole, PAIRS, "")[["score_chosen", "score_rejected"]].to_numpy()
+    assert found == pytest.approx(expected, abs=1e-4)
 
 
 def test_a_tokenizer_that_begins_every_text_does_not_begin_a_conversation_twice(tmp_path):
@@ -170,6 +156,10 @@ def test_a_tokenizer_that_begins_every_text_does_not_begin_a_conversation_twice(
     assert tokens(text)["input_ids"][:2] == [begin, begin]  # the trap
     ids, _ = conversation_ids(tokens, "Hi", "Hello!", 99)
     assert ids.count(begin) == 1
+
+
+def fetched(folder, base):
+    fetch_base_model({"source": {"kind": "path", "path": str(folder)}, "chat_template": None}, 1, [], base)
 
 
 class AnotherDay(datetime.datetime):
@@ -183,12 +173,10 @@ def test_a_template_that_prints_today_s_date_gives_the_same_tokens_every_day(tmp
     before = scored(folder, tmp_path)
     monkeypatch.setattr("transformers.utils.chat_template_utils.datetime", AnotherDay)
     asked = [{"role": "user", "content": "Hi"}]
-    assert "09 Mar 2031" in AutoTokenizer.from_pretrained(folder).apply_chat_template(
-        asked, tokenize=False
-    )  # the trap
+    plain_tokens = AutoTokenizer.from_pretrained(folder)
+    assert "09 Mar 2031" in plain_tokens.apply_chat_template(asked, tokenize=False)  # the trap
     assert scored(folder, tmp_path) == pytest.approx(before, abs=0)
-    entry = {"source": {"kind": "path", "path": str(folder)}, "chat_template": None}
-    fetch_base_model(entry, 1, [], tmp_path / "base")
+    fetched(folder, tmp_path / "base")
     saved = AutoTokenizer.from_pretrained(tmp_path / "base").apply_chat_template(asked, tokenize=False)
     assert "Today Date: 26 Jul 2024" in saved
 
@@ -208,13 +196,10 @@ def test_an_adapter_beside_merged_weights_is_not_applied_once_more(tmp_path):
     assert (twice - expected).abs().max() > 1e-2  # the trap
     loaded = load_causal_lm(folder, "float32", 256, 400)
     assert torch.allclose(logits(loaded.model, ids), expected, atol=1e-5)
-    fetch_base_model(
-        {"source": {"kind": "path", "path": str(folder)}, "chat_template": None}, 1, [], tmp_path / "base"
-    )
+    fetched(folder, tmp_path / "base")
     assert not list((tmp_path / "base").glob("adapter_*"))
-    assert torch.allclose(
-        logits(AutoModelForCausalLM.from_pretrained(tmp_path / "base"), ids), expected, atol=1e-5
-    )
+    merged = AutoModelForCausalLM.from_pretrained(tmp_path / "base")
+    assert torch.allclose(logits(merged, ids), expected, atol=1e-5)
 
 
 def test_an_adapter_alone_is_refused_with_its_base(tmp_path):
@@ -229,24 +214,21 @@ def test_a_head_that_nobody_knows_is_refused_before_its_weights_are_read(tmp_pat
     config = json.loads((folder / "config.json").read_text()) | {"architectures": ["QuantileReward"]}
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "model.safetensors").write_bytes(b"")
-    with pytest.raises(
-        PolyrewardError,
-        match=r"its head `QuantileReward` is known neither to transformers nor here .*heads.py",
-    ):
+    words = r"its head `QuantileReward` is known neither to transformers nor here .*heads.py"
+    with pytest.raises(PolyrewardError, match=words):
         load_classifier(folder, "float32", 256, 400)
 
 
 def test_a_model_that_asks_for_several_gpus_is_loaded_where_there_are_none(tmp_path):
     folder = offset_bias(tmp_path / "rm", "[PAD]", "[PAD]")
-    spread = load_classifier(folder, "float32", 256, 400, gpus=2)
-    assert spread.share
+    assert load_classifier(folder, "float32", 256, 400, gpus=2).share
 
 
 def test_a_gemma_that_also_sees_pictures_writes_and_judges_as_transformers_has_it(tmp_path):
     gemma3_with_pictures(tmp_path)
     lm = load_causal_lm(tmp_path, "float32", 256, 2048)
     assert lm.plain_head and lm.share  # as for a Gemma of text only
-    judged = local_judge(lm, "text", 6, TEMPLATE).backend
+    judged = LocalBackend(lm, 6)
     requests = [[{"role": "user", "content": row["prompt"]}] for row in ROWS[:3]]
     model = AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.float32).eval()
     replies, rows = [], []

@@ -4,45 +4,26 @@ import numpy as np
 import pytest
 import yaml
 from canned_replies import canned_reply
+from made_up_scorers import Backend
 from support import ROOT
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.scoring.generative import TEMPLATE, judge
 from polyreward.scoring.interface import Conversations
-from polyreward.scoring.pair_question import PairJudge, PairQuestion, asked_in_pairs, swapped
+from polyreward.scoring.pair_question import PairJudge, PairQuestion, judge_of, swapped
 
 QUESTIONS = yaml.safe_load((ROOT / "workflow/catalog/judge_questions.yaml").read_text(encoding="utf-8"))
 PAIRS = [Conversations(f"Question {number}?", ("a good answer", "a bad one")) for number in range(64)]
 
 
-class Backend:
-    """A backend that replies what `says` makes of a request, or the probabilities of the labels; it keeps
-    them."""
-
-    exact = True
-
-    def __init__(self, says):
-        self.says, self.requests, self.labels = says, [], None
-
-    def label_logprobs(self, requests, labels, job):
-        self.requests, self.labels = self.requests + requests, labels
-        return np.log([self.says(request[-1]["content"]) for request in requests])
-
-    def replies(self, requests, job):
-        self.requests += requests
-        return [self.says(request[-1]["content"]) for request in requests]
-
-    def cut(self, requests):
-        return [False for _ in requests]
-
-    def unbatched(self):
-        return self
-
-
 def asked(says, name="rewardbench", verdict="text") -> PairJudge:
-    found = asked_in_pairs(judge(Backend(says), verdict, TEMPLATE), {"question": QUESTIONS[name]})
+    found = judge_of({"question": QUESTIONS[name], "verdict": verdict}, Backend(says))
     assert isinstance(found, PairJudge)
     return found
+
+
+def weighing(says) -> PairJudge:
+    """Return a judge of which AlpacaEval's two names have what `says` makes of a request as probabilities."""
+    return asked(lambda text: np.log(says(text)), "alpacaeval", "labels")
 
 
 def first_is_good(text: str) -> bool:
@@ -65,9 +46,9 @@ def test_who_knows_the_better_answer_is_right_wherever_it_stands(name, form):
     scores = judged.score(PAIRS, "judge")
     np.testing.assert_array_equal(scores.values, np.tile([1.0, 0.0], (64, 1)))
     assert len(judged.backend.requests) == 64
-    assert {tuple(message["role"] for message in request) for request in judged.backend.requests} == {
-        ("system", "user")
-    }
+    assert all(
+        [turn["role"] for turn in request] == ["system", "user"] for request in judged.backend.requests
+    )
     shown = [first_is_good(request[-1]["content"]) for request in judged.backend.requests]
     assert 16 < sum(shown) < 48  # drawn, not always the first; 5 in 100,000 draws are outside
 
@@ -76,11 +57,8 @@ def test_who_names_a_place_is_right_half_of_the_time_and_no_verdict_is_half_righ
     place = np.array(asked(lambda text: "[[A]]").score(PAIRS, "judge").values)
     assert set(place[:, 0]) == {0.0, 1.0} and (place.sum(axis=1) == 1).all()
     np.testing.assert_array_equal(place[:, 0] == 0, [swapped(*pair) for pair in PAIRS])
-    mute = (
-        asked(lambda text: "[[B]]" if "Question 0?" in text else "Both are fine. [[C]]")
-        .score(PAIRS, "judge")
-        .values
-    )
+    judged = asked(lambda text: "[[B]]" if "Question 0?" in text else "Both are fine. [[C]]")
+    mute = judged.score(PAIRS, "judge").values
     assert sorted(mute[0]) == [0.0, 1.0] and all(list(one) == [0.5, 0.5] for one in mute[1:])
 
 
@@ -93,36 +71,28 @@ def test_more_answers_are_asked_about_in_all_orders():
 
 
 def test_by_labels_each_answer_gets_the_probability_of_its_name():
-    judged = asked(
-        lambda text: (0.6, 0.2) if first_is_good(text) else (0.1, 0.3), "alpacaeval", verdict="labels"
-    )
+    judged = weighing(lambda text: (0.6, 0.2) if first_is_good(text) else (0.1, 0.3))
     scores = judged.score(PAIRS, "judge")
     assert judged.backend.labels == ["m", "M"] and judged.weighs
-    np.testing.assert_allclose(
-        scores.values, np.tile([0.75, 0.25], (64, 1))
-    )  # of the two names; the rest went to other tokens
-    place = np.array(
-        asked(lambda text: (0.8, 0.2), "alpacaeval", verdict="labels").score(PAIRS, "judge").values
-    )
-    expected = [0.2 if swapped(*pair) else 0.8 for pair in PAIRS]
-    np.testing.assert_allclose(place[:, 0], expected)
+    # Of the two names; the rest went to other tokens.
+    np.testing.assert_allclose(scores.values, np.tile([0.75, 0.25], (64, 1)))
+    place = np.array(weighing(lambda text: (0.8, 0.2)).score(PAIRS, "judge").values)
+    np.testing.assert_allclose(place[:, 0], [0.2 if swapped(*pair) else 0.8 for pair in PAIRS])
     np.testing.assert_allclose(place.sum(axis=1), 1)
 
 
 def test_by_labels_a_reply_that_begins_with_neither_is_half_right():
-    judged = asked(
-        lambda text: (1.0, 3.0) if "Question 0?" in text else (np.nan, np.nan), "alpacaeval", verdict="labels"
-    )
+    neither = (np.nan, np.nan)
+    judged = weighing(lambda text: (1.0, 3.0) if "Question 0?" in text else neither)
     first, *others = judged.score(PAIRS[:3], "judge").values
     assert sorted(first) == pytest.approx([0.25, 0.75]) and all(list(one) == [0.5, 0.5] for one in others)
     with pytest.raises(PolyrewardError, match="no reply of 3 begins with a label; set verdict: text"):
-        asked(lambda text: (np.nan, np.nan), "alpacaeval", verdict="labels").score(PAIRS[:3], "judge")
+        weighing(lambda text: neither).score(PAIRS[:3], "judge")
 
 
 def test_labels_need_a_question_whose_reply_is_a_name_alone():
-    with pytest.raises(
-        PolyrewardError, match="not just A or B, so its first token is no label; set verdict: text"
-    ):
+    words = "not just A or B, so its first token is no label; set verdict: text"
+    with pytest.raises(PolyrewardError, match=words):
         asked(lambda text: (0.5, 0.5), verdict="labels")
 
 
@@ -173,8 +143,3 @@ def test_braces_in_texts_stay():
 def test_a_question_that_cannot_work_is_refused(change, problem):
     with pytest.raises(PolyrewardError, match=problem):
         PairQuestion(**QUESTIONS["rewardbench"] | change)
-
-
-def test_who_has_no_question_is_asked_as_before():
-    plain = judge(Backend(str), "text", TEMPLATE)
-    assert asked_in_pairs(plain, {}) is plain

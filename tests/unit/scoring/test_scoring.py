@@ -35,22 +35,31 @@ COLUMNS = [
     "truncated_share",
     "within_noise",
 ]
-SCORES = ["score_chosen", "score_rejected"]
+
+
+def loaded(folder, dtype="float32", max_length=128, token_budget=60, **options):
+    return load_classifier(folder, dtype, max_length, token_budget, **options)
 
 
 @pytest.fixture
 def classifier(reward_folder):
-    return load_classifier(reward_folder, "float32", 128, 60)
+    return loaded(reward_folder)
 
 
-def rewards_one_by_one(reward_model, rows=ROWS):
+def rewards(reward_model, rows=ROWS) -> np.ndarray:
+    """Return (rows, 2) rewards."""
+    return score_rows(reward_model, rows, "")[["score_chosen", "score_rejected"]].to_numpy()
+
+
+def rewards_one_by_one(reward_model, rows=ROWS) -> np.ndarray:
     """Return (rows, 2) rewards, each conversation run through the whole model by itself."""
+
+    def reward(row, role):
+        ids = conversation_ids(reward_model.tokenizer, row["prompt"], row[role], 128)[0]
+        return reward_model.model(torch.tensor([ids])).logits.item()
+
     with torch.no_grad():
-        return np.array([
-            [reward_model.model(torch.tensor([conversation_ids(reward_model.tokenizer, row["prompt"], row[role], 128)[0]]))
-             .logits.item() for role in ("chosen", "rejected")]
-            for row in rows
-        ])  # fmt: skip
+        return np.array([[reward(row, role) for role in ("chosen", "rejected")] for row in rows])
 
 
 def forwarded(model) -> list[int]:
@@ -67,80 +76,76 @@ def forwarded(model) -> list[int]:
 def test_rewards_do_not_depend_on_batch_size_or_on_sharing(classifier, token_budget, share):
     separate = rewards_one_by_one(classifier)
     assert np.ptp(separate) > 1e-2  # else nothing would be tested
-    table = score_rows(dataclasses.replace(classifier, token_budget=token_budget, share=share), ROWS, "")
-    assert table[SCORES].to_numpy() == pytest.approx(separate, abs=1e-5)
+    found = rewards(dataclasses.replace(classifier, token_budget=token_budget, share=share))
+    assert found == pytest.approx(separate, abs=1e-5)
 
 
-def test_rewards_come_back_in_the_given_order_whatever_the_order(classifier):
-    order = np.random.default_rng(1).permutation(len(ROWS))
-    table = score_rows(classifier, ROWS, "")
-    shuffled = score_rows(classifier, [ROWS[i] for i in order], "")
-    assert list(shuffled["id"]) == [ROWS[i]["id"] for i in order]
-    assert shuffled[SCORES].to_numpy() == pytest.approx(table[SCORES].to_numpy()[order], abs=1e-5)
-
-
-def test_a_table_has_its_columns_and_rows(classifier):
+def test_a_table_has_its_columns_and_the_rows_in_the_given_order(classifier):
     table = score_rows(classifier, ROWS, "")
     assert list(table.columns) == COLUMNS
     assert list(table["id"]) == [row["id"] for row in ROWS]
     assert not table["within_noise"].any()
+    order = np.random.default_rng(1).permutation(len(ROWS))
+    shuffled = score_rows(classifier, [ROWS[i] for i in order], "")
+    assert shuffled["id"].tolist() == table["id"][order].tolist()
+    assert shuffled["score_chosen"].to_numpy() == pytest.approx(
+        table["score_chosen"].to_numpy()[order], abs=1e-5
+    )
 
 
-def test_an_answer_s_first_words_may_be_those_of_the_other(classifier):
-    row = {**ROWS[0], "chosen": "Simmer the rice.", "rejected": "Simmer the rice. Then throw it away."}
-    table = score_rows(classifier, [row], "")
-    assert table[SCORES].to_numpy() == pytest.approx(rewards_one_by_one(classifier, [row]), abs=1e-5)
+TURNS = [
+    {"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "Hello!"},
+    {"role": "user", "content": "Rice?"},
+]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        # An answer may begin with the whole other one.
+        {"chosen": "Simmer the rice.", "rejected": "Simmer the rice. Then throw it away."},
+        {"prompt": TURNS},
+    ],
+)
+def test_other_conversations_are_scored_as_by_themselves(classifier, change):
+    row = {**ROWS[0], **change}
+    assert rewards(classifier, [row]) == pytest.approx(rewards_one_by_one(classifier, [row]), abs=1e-5)
 
 
 def test_the_answers_to_one_prompt_are_one_row_and_the_same_answer_is_run_once(classifier):
-    swapped = [
-        {**row, "id": f"{row['id']}-b", "chosen": row["rejected"], "rejected": row["chosen"]} for row in ROWS
-    ]
+    swapped = [{**row, "chosen": row["rejected"], "rejected": row["chosen"]} for row in ROWS]
     sizes = forwarded(classifier.model)
-    table = score_rows(classifier, [*ROWS, *swapped, *({**row, "id": f"{row['id']}-c"} for row in ROWS)], "")
+    first, second, third = np.split(rewards(classifier, [*ROWS, *swapped, *ROWS]), 3)
     assert sum(sizes) == len(ROWS)
-    first, second, third = np.split(table[SCORES].to_numpy(), 3)
     assert np.array_equal(first, second[:, ::-1])
     assert np.array_equal(first, third)
 
 
 def test_the_same_answer_to_another_prompt_is_another_conversation(classifier):
     sizes = forwarded(classifier.model)
-    table = score_rows(classifier, [ROWS[0], {**ROWS[0], "id": "x", "prompt": "Hello"}], "")
+    found = rewards(classifier, [ROWS[0], {**ROWS[0], "prompt": "Hello"}])
     assert sum(sizes) == 2
-    assert table["score_chosen"].nunique() == 2
+    assert found[0, 0] != found[1, 0]
 
 
 def test_several_rejected_answers_are_scored_and_the_best_stands(classifier):
     rejected = [row["rejected"] for row in ROWS[:3]]
-    several = score_rows(classifier, [{**ROWS[0], "rejected": rejected}], "")
-    each = score_rows(classifier, [{**ROWS[0], "rejected": answer} for answer in rejected], "")
-    assert several["score_chosen"][0] == pytest.approx(each["score_chosen"][0], abs=1e-5)
-    assert several["score_rejected"][0] == pytest.approx(each["score_rejected"].max(), abs=1e-5)
+    several = rewards(classifier, [{**ROWS[0], "rejected": rejected}])
+    each = rewards(classifier, [{**ROWS[0], "rejected": answer} for answer in rejected])
+    assert several[0] == pytest.approx([each[0, 0], each[:, 1].max()], abs=1e-5)
 
 
 def test_chance_is_one_answer_of_each_item_s():
     assert chance([{"prompt": "", "chosen": "a", "rejected": "b"}]) == 50
-    assert chance([{"prompt": "", "chosen": "a", "rejected": ["b", "c", "d"]}, ROWS[0]]) == pytest.approx(
-        (25 + 50) / 2
-    )
-
-
-def test_message_lists_are_scored(classifier):
-    turns = [
-        {"role": "user", "content": "Hi"},
-        {"role": "assistant", "content": "Hello!"},
-        {"role": "user", "content": "Rice?"},
-    ]
-    row = {**ROWS[0], "prompt": turns}
-    assert score_rows(classifier, [row], "")[SCORES].to_numpy() == pytest.approx(
-        rewards_one_by_one(classifier, [row]), abs=1e-5
-    )
+    assert chance([{"prompt": "", "chosen": "a", "rejected": ["b", "c", "d"]}, ROWS[0]]) == (25 + 50) / 2
 
 
 def test_the_truncated_share_of_a_row_is_stored(classifier):
-    lengths = [[len(conversation_ids(classifier.tokenizer, row["prompt"], row[role], 999)[0]) for role in ("chosen", "rejected")]
-               for row in ROWS]  # fmt: skip
+    def length(row, role):
+        return len(conversation_ids(classifier.tokenizer, row["prompt"], row[role], 999)[0])
+
+    lengths = [[length(row, role) for role in ("chosen", "rejected")] for row in ROWS]
     limit = sorted(map(max, lengths))[2]
     table = score_rows(dataclasses.replace(classifier, max_length=limit), ROWS, "")
     assert list(table["truncated_share"]) == [sum(n > limit for n in of_row) / 2 for of_row in lengths]
@@ -179,39 +184,66 @@ def test_noise_is_by_how_much_batching_moves_a_margin():
     margins = 0.25 + 0.1 * np.arange(len(ROWS))
     assert margin_noise(Wobbly(0.25), ROWS, margins) == pytest.approx(0.25)
     assert margin_noise(Wobbly(0.25, exact=True), ROWS, margins) == pairs.FP32_NOISE
-    assert list(score_rows(Wobbly(0.25), ROWS, "")["within_noise"]) == [
-        True,
-        False,
-        False,
-        False,
-        False,
-        False,
-    ]
+    assert list(score_rows(Wobbly(0.25), ROWS, "")["within_noise"]) == [True] + [False] * 5
 
 
-def test_bfloat16_has_noise_and_fp32_has_none(reward_folder):
-    coarse = load_classifier(reward_folder, "bfloat16", 128, 60)
-    assert not coarse.exact
-    table = score_rows(coarse, ROWS, "")
-    assert margin_noise(coarse, ROWS, (table["score_chosen"] - table["score_rejected"]).to_numpy()) < 0.1
-    assert load_classifier(reward_folder, "float32", 128, 60).exact
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_model_loads_in_the_type_asked_for_and_only_bfloat16_has_noise(reward_folder, dtype):
+    classifier = loaded(reward_folder, dtype)
+    assert classifier.model.dtype == getattr(torch, dtype) and not classifier.model.training
+    assert classifier.exact == (dtype == "float32")
+    margins = rewards(classifier) @ [1, -1]
+    assert (margin_noise(classifier, ROWS, margins) == pairs.FP32_NOISE) == classifier.exact
+    assert margin_noise(classifier, ROWS, margins) < 0.1
 
 
-def changed(reward_folder, folder, change, tokenizer=lambda tokenizer: None):
+def changed(reward_folder, folder, change=lambda model: model, tokenizer=lambda tokenizer: None):
     """Save a reward model to folder with something changed; returns the folder."""
-    model, tokens = (
-        AutoModelForSequenceClassification.from_pretrained(reward_folder),
-        AutoTokenizer.from_pretrained(reward_folder),
-    )
+    model = AutoModelForSequenceClassification.from_pretrained(reward_folder)
+    tokens = AutoTokenizer.from_pretrained(reward_folder)
     tokenizer(tokens)
     change(model).save_pretrained(folder)
     tokens.save_pretrained(folder)
     return folder
 
 
-def test_a_model_without_a_head_is_refused(base, tmp_path):
-    with pytest.raises(PolyrewardError, match=r"its weights lack score.weight, so it would score at random"):
-        load_classifier(base, "float32", 128, 60)
+def outputs(count):
+    """Return a change of a model that gives it so many outputs."""
+
+    def change(model):
+        model.score = torch.nn.Linear(model.score.in_features, count, bias=False)
+        torch.nn.init.normal_(model.score.weight, generator=torch.Generator().manual_seed(1))
+        model.config.num_labels = count
+        return model
+
+    return change
+
+
+def no_template(tokenizer):
+    tokenizer.chat_template = None
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"change": outputs(2)}, "has 2 outputs; a reward model has one .* name the field"),
+        ({"tokenizer": no_template}, "has no chat template; save one with it"),
+        (
+            {"tokenizer": lambda tokenizer: tokenizer.add_tokens(["<new>"])},
+            r"has ids up to \d+, but its embedding has only \d+ tokens. Save the",
+        ),
+    ],
+)
+def test_a_model_that_cannot_score_is_refused(reward_folder, tmp_path, changes, words):
+    with pytest.raises(PolyrewardError, match=words):
+        loaded(changed(reward_folder, tmp_path, **changes))
+
+
+def test_what_is_no_reward_model_is_refused(base, tmp_path):
+    with pytest.raises(PolyrewardError, match="its weights lack score.weight, so it would score at random"):
+        loaded(base)
+    with pytest.raises(PolyrewardError, match="not a model folder or hub id that loads here"):
+        loaded(tmp_path)
 
 
 def test_tensors_without_a_place_are_named_and_change_nothing(reward_folder, tmp_path, capfd):
@@ -219,57 +251,12 @@ def test_tensors_without_a_place_are_named_and_change_nothing(reward_folder, tmp
         model.register_buffer("injected", torch.ones(1))
         return model
 
-    plain, grown = (
-        score_rows(load_classifier(folder, "float32", 128, 60), ROWS, "")
-        for folder in (reward_folder, changed(reward_folder, tmp_path, more))
-    )
+    plain, grown = (rewards(loaded(one)) for one in (reward_folder, changed(reward_folder, tmp_path, more)))
     assert (
         f"{tmp_path}: left out are tensors that its kind of model has no place for: injected (1 in all)"
         in capfd.readouterr().err
     )
-    assert grown.equals(plain)
-
-
-def test_two_outputs_are_refused(reward_folder, tmp_path):
-    def two(model):
-        model.score = torch.nn.Linear(model.score.in_features, 2, bias=False)
-        model.config.num_labels = 2
-        return model
-
-    with pytest.raises(PolyrewardError, match=r"has 2 outputs; a reward model has one .* name the field"):
-        load_classifier(changed(reward_folder, tmp_path, two), "float32", 128, 60)
-
-
-def no_template(tokenizer):
-    tokenizer.chat_template = None
-
-
-def test_a_tokenizer_without_a_chat_template_is_refused(reward_folder, tmp_path):
-    folder = changed(reward_folder, tmp_path, lambda model: model, no_template)
-    with pytest.raises(PolyrewardError, match="has no chat template; save one with it"):
-        load_classifier(folder, "float32", 128, 60)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_a_trained_model_loads_in_the_type_asked_for_ready_to_score(reward_folder, dtype):
-    model = load_classifier(reward_folder, dtype, 128, 60).model
-    assert model.dtype == getattr(torch, dtype)
-    assert not model.training
-
-
-def test_what_is_no_model_is_refused(tmp_path):
-    with pytest.raises(PolyrewardError, match=r"not a model folder or hub id that loads here"):
-        load_classifier(tmp_path, "float32", 128, 60)
-
-
-def test_a_tokenizer_with_ids_outside_the_embedding_is_refused(reward_folder, tmp_path):
-    folder = changed(
-        reward_folder, tmp_path, lambda model: model, lambda tokenizer: tokenizer.add_tokens(["<new>"])
-    )
-    with pytest.raises(
-        PolyrewardError, match=r"has ids up to \d+, but its embedding has only \d+ tokens. Save the"
-    ):
-        load_classifier(folder, "float32", 128, 60)
+    assert np.array_equal(grown, plain)
 
 
 POSITIONS = {
@@ -290,19 +277,16 @@ def test_more_positions_than_the_model_has_are_refused_and_as_many_are_scored(re
     )
     AutoModelForSequenceClassification.from_config(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    with pytest.raises(
-        PolyrewardError, match=f"takes {held} tokens at most, and max_length is {held + 1}; set"
-    ):
-        load_classifier(tmp_path, "float32", held + 1, 200)
-    long = [{**ROWS[0], "prompt": "rice " * 100}]
-    assert (
-        score_rows(load_classifier(tmp_path, "float32", held, 200), long, "")["truncated_share"].item() == 1
-    )
+    words = f"takes {held} tokens at most, and max_length is {held + 1}; set"
+    with pytest.raises(PolyrewardError, match=words):
+        loaded(tmp_path, max_length=held + 1)
+    table = score_rows(loaded(tmp_path, max_length=held), [{**ROWS[0], "prompt": "rice " * 100}], "")
+    assert table["truncated_share"].item() == 1
 
 
 def test_longer_texts_than_a_model_is_made_for_are_said(reward_folder, capfd):
-    made_for = load_classifier(reward_folder, "float32", 128, 60).model.config.max_position_embeddings
-    load_classifier(reward_folder, "float32", made_for + 1, 60)
+    made_for = loaded(reward_folder).model.config.max_position_embeddings
+    loaded(reward_folder, max_length=made_for + 1)
     assert f"is made for {made_for} tokens; longer texts" in capfd.readouterr().err
 
 
@@ -313,15 +297,14 @@ def test_quantized_weights_that_do_not_load_here_name_what_they_need(reward_fold
     config["quantization_config"] = {"quant_method": method, "load_in_4bit": True, "bits": 4}
     (tmp_path / "rm/config.json").write_text(json.dumps(config))
     with pytest.raises(PolyrewardError, match=f"quantized by {method}, and do not load here") as error:
-        load_classifier(tmp_path / "rm", "float32", 128, 60)
-    assert "name a folder with its weights as they were" in str(
-        error.value
-    ) and "correct the path" not in str(error.value)
+        loaded(tmp_path / "rm")
+    said = str(error.value)
+    assert "name a folder with its weights as they were" in said and "correct the path" not in said
 
 
 def test_a_hub_model_s_own_code_needs_a_pinned_revision():
     with pytest.raises(PolyrewardError, match=r"pin it by `revision`"):
-        load_classifier("someone/model", "float32", 128, 60, remote_code=True)
+        loaded("someone/model", remote_code=True)
 
 
 REMOTE = """
@@ -338,39 +321,31 @@ class ManyObjectives(LlamaForSequenceClassification):
 
 def test_a_multi_objective_model_scores_by_the_named_output_of_its_own_code(trained, tmp_path):
     def three(model):
-        model.score = torch.nn.Linear(model.score.in_features, 3, bias=False)
-        torch.nn.init.normal_(model.score.weight, generator=torch.Generator().manual_seed(1))
-        model.config.num_labels = 3
         model.config.auto_map = {"AutoModelForSequenceClassification": "modeling.ManyObjectives"}
         model.config.architectures = ["ManyObjectives"]
-        return model
+        return outputs(3)(model)
 
     folder = changed(trained["tiny-llama"], tmp_path, three)
     (folder / "modeling.py").write_text(REMOTE)
-    reward_model = load_classifier(folder, "float32", 128, 60, remote_code=True, output="preference")
+    reward_model = loaded(folder, remote_code=True, output="preference")
     assert not reward_model.share
-    table = score_rows(reward_model, ROWS, "")
     plain = AutoModelForSequenceClassification.from_pretrained(folder, trust_remote_code=False)
-    for row, (_, found) in zip(ROWS, table.iterrows(), strict=True):
+    for row, (found, _) in zip(ROWS, rewards(reward_model), strict=True):
         ids = conversation_ids(reward_model.tokenizer, row["prompt"], row["chosen"], 128)[0]
         with torch.no_grad():
             expected = plain(torch.tensor([ids])).logits[0] @ torch.tensor([1.0, -2.0, 0.5])
-        assert found["score_chosen"] == pytest.approx(expected.item(), abs=1e-5)
-    without_its_code = load_classifier(folder, "float32", 128, 60, output="preference")
-    with pytest.raises(
-        PolyrewardError, match=r"output `preference` is not one value .* the model gives \{'logits': \(2, 3\)"
-    ):
-        without_its_code.score([Conversations("a", ("b", "c"))], "")
+        assert found == pytest.approx(expected.item(), abs=1e-5)
+    words = r"output `preference` is not one value .* the model gives \{'logits': \(2, 3\)"
+    with pytest.raises(PolyrewardError, match=words):
+        loaded(folder, output="preference").score([Conversations("a", ("b", "c"))], "")  # without its code
 
 
-def test_only_the_rows_without_a_score_are_named_and_at_most_ten():
+@pytest.mark.parametrize("bad", [[7], list(range(30))], ids=len)
+def test_only_the_rows_without_a_score_are_named_and_at_most_ten(bad):
     rows = [{"id": f"r{n}", "subset": "a", "category": "A"} for n in range(30)]
-    with pytest.raises(PolyrewardError, match=r"^the scores of 1 rows are NaN \(r7\)"):
-        score_table(rows, [1.0] * 30, [float("nan") if n == 7 else 0.0 for n in range(30)])
-    with pytest.raises(
-        PolyrewardError, match=r"^the scores of 30 rows are NaN \(r0, r1, r2, r3, r4, r5, r6, r7, r8, r9\)"
-    ):
-        score_table(rows, [float("nan")] * 30, [0.0] * 30)
+    listed = ", ".join(f"r{n}" for n in bad[:10])
+    with pytest.raises(PolyrewardError, match=rf"^the scores of {len(bad)} rows are NaN \({listed}\)"):
+        score_table(rows, [1.0] * 30, [float("nan") if n in bad else 0.0 for n in range(30)])
 
 
 def test_subset_summary_of_known_scores():
@@ -385,17 +360,9 @@ def test_subset_summary_of_known_scores():
     assert list(summary.index) == ["a", "b", "all items"]
     assert list(summary["n_items"]) == [2, 4, 6]
     assert list(summary["accuracy_pct"]) == pytest.approx([50, 75, 100 * 4 / 6])
-    assert list(summary["low"]) == pytest.approx([wilson(1, 2, -1), wilson(3, 4, -1), wilson(4, 6, -1)])
-    assert list(summary["high"]) == pytest.approx([wilson(1, 2, 1), wilson(3, 4, 1), wilson(4, 6, 1)])
+    # Wilson's intervals of 1 of 2, 3 of 4 and 4 of 6
+    assert list(summary["low"]) == pytest.approx([9.453121, 30.064184, 29.999332])
+    assert list(summary["high"]) == pytest.approx([90.546879, 95.441274, 90.322859])
     assert list(summary["truncated_pct"]) == pytest.approx([75, 0, 25])
     assert list(summary["n_within_noise"]) == [1, 0, 1]
     assert subset_summary(scores, "half").set_index("subset")["accuracy_pct"]["a"] == 75
-
-
-def wilson(right: int, n: int, side: int, z: float = 1.959963984540054) -> float:
-    share = right / n
-    return (
-        100
-        * (share + z * z / (2 * n) + side * z * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5)
-        / (1 + z * z / n)
-    )

@@ -18,7 +18,6 @@ from support import ROOT
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.interface import Conversations
-from polyreward.scoring.pair_question import asked_in_pairs
 from polyreward.scoring.server import FLOOR, MARGIN, TOP, label_row
 
 
@@ -79,7 +78,7 @@ def test_what_is_sent(server, make, capsys):
 def weighing(make):
     """A judge on the server that weighs the probabilities of AlpacaEval's two names."""
     questions = yaml.safe_load((ROOT / "workflow/catalog/judge_questions.yaml").read_text(encoding="utf-8"))
-    return asked_in_pairs(make(verdict="labels"), {"question": questions["alpacaeval"]})
+    return make(verdict="labels", question=questions["alpacaeval"])
 
 
 def test_a_pair_is_weighed_by_the_probabilities_that_a_server_tells(server, weighing):
@@ -306,14 +305,6 @@ def test_the_key_is_in_no_file_no_repr_and_no_error(server, make, tmp_path):
     everything = "".join(path.read_text() for path in kept(tmp_path))
     assert "prompt 0" in everything
     assert KEY not in everything + repr(judged) + str(caught.value)
-
-
-def test_replies_without_a_verdict_are_told(server, make):
-    server.respond = says(completion("I cannot say", [("The", -0.1)]))
-    with pytest.raises(PolyrewardError, match="no reply of 6 has a verdict; one ends with 'I cannot say'"):
-        make().score(ITEMS, "")
-    with pytest.raises(PolyrewardError, match="no reply of 6 begins with a label; set verdict: text"):
-        make(verdict="labels").score(ITEMS, "")
 
 
 def test_labels_are_read_from_the_likeliest_tokens():

@@ -11,8 +11,7 @@ import pytest
 import yaml
 from support import ROOT, refused, script
 
-from polyreward.scoring.generative import TEMPLATE, judge
-from polyreward.scoring.pair_question import PairJudge, PairQuestion, asked_in_pairs
+from polyreward.scoring.pair_question import PairJudge, PairQuestion, judge_of
 from polyreward.sources.judge_wordings import published_question
 
 CATALOG = yaml.safe_load((ROOT / "workflow/catalog/judge_wordings.yaml").read_text(encoding="utf-8"))
@@ -86,7 +85,7 @@ def test_a_job_writes_a_file_that_a_judge_is_asked_by(site, tmp_path):
     path, job = tmp_path / "judge_questions/rewardbench.yaml", script("sources/judge_question")
     job.main(SimpleNamespace(params=SimpleNamespace(wording=site["rewardbench"]), output=[str(path)]))
     assert [one.name for one in path.parent.iterdir()] == [path.name]
-    asked = asked_in_pairs(judge(None, "text", TEMPLATE), {"question": str(path)})
+    asked = judge_of({"question": str(path), "verdict": "text"}, None)
     assert isinstance(asked, PairJudge)
     assert asked.question == PairQuestion(**published_question(site["rewardbench"]))
 

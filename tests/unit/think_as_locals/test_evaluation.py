@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from made_up_scorers import ByText
+from made_up_scorers import Backend, ByText
 from support import ROOT, script
 
 from polyreward.analysis.bootstrap import Interval
@@ -17,8 +17,7 @@ from polyreward.carb.items.selection import held_out_topics, split_topics
 from polyreward.carb.perturbation.sensitivity import spread
 from polyreward.core.yaml_files import read_yaml
 from polyreward.scoring.criteria_layout import Reply
-from polyreward.scoring.generative import TEMPLATE, judge
-from polyreward.scoring.pair_question import asked_in_pairs
+from polyreward.scoring.pair_question import judge_of
 from polyreward.think_as_locals.comparison import COLUMNS, display
 from polyreward.think_as_locals.replies import TRAINING_FAULTS, replies_of, reply_counts
 
@@ -121,27 +120,10 @@ def test_a_comparison_with_known_answers():
     assert shown.loc["base", "replies in form, %"] == ""
 
 
-class Says:
-    """A backend of a judge from elsewhere: its reply is what `says` makes of a request; it counts its
-    requests."""
-
-    exact = True
-
-    def __init__(self, says):
-        self.says, self.asked = says, 0
-
-    def replies(self, requests, job):
-        self.asked += len(requests)
-        return [self.says(request[-1]["content"]) for request in requests]
-
-    def cut(self, requests):
-        return [False] * len(requests)
-
-
 def rm_r1(says):
     """Return a judge with RM-R1's question and canned replies."""
     question = read_yaml(ROOT / "workflow/catalog/judge_questions.yaml")["rm-r1"]
-    return asked_in_pairs(judge(Says(says), "text", TEMPLATE), {"question": question})
+    return judge_of({"question": question, "verdict": "text"}, Backend(says))
 
 
 def longer(request):
@@ -152,7 +134,7 @@ def longer(request):
 def test_a_judge_from_elsewhere_is_asked_once_about_every_two_answers_and_compared_in_pairs():
     elsewhere = rm_r1(longer)
     scores = {"full": SHORTER, "rm-r1": evaluated(elsewhere)}
-    assert elsewhere.backend.asked == 2 * len(ROWS) + 3 * len(ITEMS) and replies_of(elsewhere) == []
+    assert len(elsewhere.backend.requests) == 2 * len(ROWS) + 3 * len(ITEMS) and replies_of(elsewhere) == []
     table = compared(scores, [("full", "rm-r1")], half_credit=["rm-r1"])
     assert table.loc["rm-r1", ["rewardbench", "carb", "mean"]].tolist() == [100.0] * 3
     assert table.loc["full - rm-r1", ["rewardbench", "carb", "mean"]].tolist() == [-100.0] * 3

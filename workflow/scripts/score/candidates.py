@@ -6,6 +6,7 @@ from pathlib import Path
 import torch
 
 from polyreward.carb.downstream.ratings import NOTHING
+from polyreward.core.conversations import as_turns
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.logs import progress
 from polyreward.core.seeds import job_seed
@@ -40,7 +41,7 @@ def policy_answers(
     lm = load_causal_lm(folder, precision, max_length=settings.max_new_tokens, token_budget=budget)
     label = f"{Path(folder).name}, answers"
     if greedy:
-        asked = [request_ids(lm.tokenizer, _turns(question)) for question in questions]
+        asked = [request_ids(lm.tokenizer, as_turns(question["prompt"])) for question in questions]
         written = generated(lm, asked, settings.max_new_tokens, label)
         answers = [_texts(lm.tokenizer, [ids], whole=True) for ids in written]
     else:
@@ -63,17 +64,12 @@ def policy_answers(
     ]
 
 
-def _turns(question: dict) -> list[dict]:
-    return [{"role": "user", "content": question["prompt"]}]
-
-
 def _sampled(lm: CausalLM, question: dict, settings: Candidates) -> list[str]:
     model, tokenizer = lm.model, lm.tokenizer
-    ids = (
-        request_ids(tokenizer, _turns(question))
-        if settings.chat
-        else tokenizer(question["shown"])["input_ids"]
-    )
+    if settings.chat:
+        ids = request_ids(tokenizer, as_turns(question["prompt"]))
+    else:
+        ids = tokenizer(question["shown"])["input_ids"]
     asked = torch.tensor([ids], device=model.device)
     written = model.generate(
         input_ids=asked,

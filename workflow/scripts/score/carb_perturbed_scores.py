@@ -9,27 +9,18 @@ from polyreward.carb.scores import load_scorers, write_item_scores
 from polyreward.core.tables import write_table
 from polyreward.core.unavailable import scores_or_reason
 from polyreward.ops.jobs import run
-from polyreward.scoring.interface import Conversations, RewardModel, Scores
+from polyreward.scoring.interface import Composite, Conversations, RewardModel, Scores
 from polyreward.think_as_locals.replies import REPLY_COLUMNS, replies_of, reply_counts
 
 
 @dataclasses.dataclass(frozen=True)
-class AgainstFirst:
+class AgainstFirst(Composite):
     """A judge that sees each answer next to the item's first one, and scores by how far it is ahead.
 
     It asks about a pair in both orders. By labels a score is the mean log-odds (nats) of preferring the
     answer to the first one; in words, the difference of their shares of the replies."""
 
     judge: RewardModel
-
-    @property
-    def exact(self) -> bool:
-        """Whether a score depends on its own two answers only."""
-        return self.judge.exact
-
-    def unbatched(self) -> "AgainstFirst":
-        """Return the same comparison whose judge runs each text by itself."""
-        return AgainstFirst(self.judge.unbatched())
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer against the first one of its prompt; all pairs are judged together."""

@@ -13,7 +13,7 @@ from polyreward.core.tables import write_table
 from polyreward.ops.jobs import run
 from polyreward.prepare.kinds import MADE_OF_WORDS
 from polyreward.scoring.families import load_reward_model
-from polyreward.scoring.interface import Conversations, RewardModel
+from polyreward.scoring.interface import Conversations, RewardModel, conversations_of
 from polyreward.scoring.pair_question import PairJudge
 
 # How a reference answer is made worse; see prepare/kinds.py.
@@ -90,10 +90,8 @@ def known_judgements(references: Sequence[dict], judge: RewardModel, language: s
     """Return how a judge decides known pairs: language, id, kind, and right, 0.5 where it gives both the
     same score."""
     pairs = known_pairs(references)
-    asked = [Conversations(pair["prompt"], (pair["chosen"], pair["rejected"])) for pair in pairs]
-    margins = [
-        chosen - rejected for chosen, rejected in judge.score(asked, f"known pairs, {language}").values
-    ]
+    scores = judge.score(conversations_of(pairs), f"known pairs, {language}")
+    margins = [chosen - rejected for chosen, rejected in scores.values]
     table = pd.DataFrame(pairs, columns=["id", "kind"])
     return table.assign(language=language, right=(np.sign(margins) + 1) / 2)
 

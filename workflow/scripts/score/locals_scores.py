@@ -13,27 +13,18 @@ from polyreward.core.tables import write_scores, write_table
 from polyreward.core.unavailable import scores_or_reason
 from polyreward.ops.jobs import run
 from polyreward.scoring.families import load_reward_model
-from polyreward.scoring.interface import Conversations, RewardModel, Scores
+from polyreward.scoring.interface import Composite, Conversations, RewardModel, Scores, conversations_of
 from polyreward.scoring.knockout import Knockout
 from polyreward.scoring.pairs import score_table
 from polyreward.think_as_locals.replies import REPLY_COLUMNS, replies_of, reply_counts
 
 
 @dataclasses.dataclass(frozen=True)
-class Recorder:
+class Recorder(Composite):
     """A judge whose scores are kept. kept: (answers, scores) of every two that it was shown, in turn."""
 
     judge: RewardModel
     kept: list[tuple[tuple[str, ...], np.ndarray]] = dataclasses.field(default_factory=list, compare=False)
-
-    @property
-    def exact(self) -> bool:
-        """Whether a score depends on its own answers only."""
-        return self.judge.exact
-
-    def unbatched(self) -> "Recorder":
-        """Return the same judge that runs each question by itself; its scores are kept, too."""
-        return dataclasses.replace(self, judge=self.judge.unbatched())
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer, and keep the scores."""
@@ -61,8 +52,7 @@ def asked(
 def row_scores(judge: RewardModel, rows: Mapping[str, Sequence[dict]], label: str) -> pd.DataFrame:
     """Score preference rows, {language: rows}, at once; return the columns of `score_table`, and language."""
     every = [{**row, "language": language} for language, own in rows.items() for row in own]
-    asked = [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in every]
-    values = judge.score(asked, label).values
+    values = judge.score(conversations_of(every), label).values
     table = score_table(every, [own[0] for own in values], [own[1] for own in values])
     return table.assign(language=[row["language"] for row in every])
 

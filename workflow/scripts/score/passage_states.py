@@ -45,7 +45,7 @@ def parallel_states(
     model = AutoModel.from_pretrained(folder, dtype=torch_dtype(precision)).to(device())
     model = multiply_by_onednn(model.eval())
     groups = [[tokenizer(text)["input_ids"][-max_length:] for text in of_language] for of_language in texts]
-    frozen = FrozenLayers(model, frozen_count(model, top_layers) if top_layers else 0, known)
+    frozen = FrozenLayers(model, frozen_count(model, top_layers), known)
     if frozen.count:
         frozen.fill(groups, tokenizer.pad_token_id, token_budget, share=False)
         frozen.install()

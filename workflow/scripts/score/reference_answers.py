@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from polyreward.core.conversations import as_turns
 from polyreward.core.errors import raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.logs import announce
@@ -20,7 +21,7 @@ def answered(instructions: Sequence[dict], model: Backend, job: str) -> list[dic
     Raises:
         PolyrewardError: more than EMPTY_SHARE of the replies are empty; it names them all.
     """
-    replies = model.replies([[{"role": "user", "content": row["prompt"]}] for row in instructions], job)
+    replies = model.replies([as_turns(row["prompt"]) for row in instructions], job)
     found = [{**row, "reference": reply.strip()} for row, reply in zip(instructions, replies, strict=True)]
     empty = [row["id"] for row in found if not row["reference"]]
     if len(empty) > EMPTY_SHARE * len(found):

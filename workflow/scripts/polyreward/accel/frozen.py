@@ -14,10 +14,9 @@ from safetensors.torch import save_file
 from torch import nn
 
 from polyreward import accel
-from polyreward.accel.trees import Tree, row_inputs, rows_of
+from polyreward.accel.trees import Tree, last_states
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.seals import METADATA, intact, sealed_file
-from polyreward.models.batches import token_budget_batches
 
 
 class _Reached(Exception):  # noqa: N818 - a signal, not an error
@@ -29,13 +28,13 @@ class FrozenLayers:
     forward pass.
 
     model: a transformers model whose decoder keeps its blocks in `.layers`. states: what is known already,
-    and where more is kept; memories of models whose frozen layers are the same may have it in common. Memory:
-    tokens x d_model x 4 bytes."""
+    and where more is kept, for all models whose frozen layers are the same. Memory: tokens x d_model x 4
+    bytes."""
 
     def __init__(
         self, model: nn.Module, count: int, states: dict[tuple[int, ...], torch.Tensor] | None = None
     ):
-        self.decoder = model.get_decoder() if hasattr(model, "get_decoder") else model.model
+        self.decoder = model.get_decoder()
         self.count = count
         self.states: dict[tuple[int, ...], torch.Tensor] = {} if states is None else states
         self.batch: list[torch.Tensor] | None = None
@@ -48,31 +47,33 @@ class FrozenLayers:
         token_budget: int,
         share: bool,
     ) -> None:
-        """Run the frozen layers over groups of token sequences and keep what comes out; groups that are known
-        are left out.
+        """Run the frozen layers over groups of token sequences, but known ones, and keep what comes out.
 
         Arguments as in trees.last_states."""
         unknown = [group for group in groups if not all(tuple(ids) in self.states for ids in group)]
         if not self.count or not unknown:
             return
         self.batch = None  # what was recalled last is of other rows
+        found = last_states(self.decoder, unknown, pad_token_id, token_budget, share, run=self._run)
+        for group, member, states in found:
+            self.states[tuple(unknown[group][member])] = states
+
+    def _run(self, inputs: dict) -> torch.Tensor:
+        """Return the states after the frozen layers, and run no others."""
         found = []
-        hook = self.decoder.layers[self.count - 1].register_forward_hook(_stop_with(found))
-        rows, _ = rows_of(unknown, share)
-        try:
-            for batch in token_budget_batches([len(row) for row in rows], token_budget):
-                trees = [rows[i] for i in batch]
-                inputs = row_inputs(trees, self.decoder.config, pad_token_id, self.decoder.device, share)
-                with suppress(_Reached):
-                    self.decoder(**inputs, use_cache=False)
-                for tree, states in zip(trees, found.pop(), strict=True):
-                    self.states.update(zip(tree.sequences, tree.split(states), strict=True))
-        finally:
-            hook.remove()
+
+        def stop(module, args, output):
+            found.append(output[0] if isinstance(output, tuple) else output)
+            raise _Reached
+
+        last = self.decoder.layers[self.count - 1]
+        with suppress(_Reached), last.register_forward_hook(stop):
+            self.decoder(**inputs, use_cache=False)
+        return found[0]
 
     def save(self, path: str | Path) -> None:
-        """Write the memory as safetensors: how many layers, of how many of the decoder, ids and states of all
-        sequences end to end, and their lengths."""
+        """Write the memory as safetensors: layers, and those of the decoder; ids and states of all sequences
+        end to end, and their lengths."""
         tensors = {
             "layers": torch.tensor(self.count),
             "of": torch.tensor(len(self.decoder.layers)),
@@ -133,8 +134,8 @@ class FrozenLayers:
 
 
 def frozen_count(model: nn.Module, top_layers: int) -> int:
-    """Return how many of a model's layers are frozen where adapters change its `top_layers`."""
-    return max(0, model.config.num_hidden_layers - top_layers) if accel.on() else 0
+    """Return how many of a model's layers are frozen where adapters change its `top_layers`; 0 for all."""
+    return max(0, model.config.num_hidden_layers - top_layers) if top_layers and accel.on() else 0
 
 
 def keep_frozen_states(model: nn.Module, paths: Iterable[str | Path]) -> FrozenLayers | None:
@@ -161,11 +162,3 @@ def keep_frozen_states(model: nn.Module, paths: Iterable[str | Path]) -> FrozenL
         frozen.load(path)
     frozen.install()
     return frozen
-
-
-def _stop_with(found: list):
-    def hook(module, args, output):
-        found.append(output[0] if isinstance(output, tuple) else output)
-        raise _Reached
-
-    return hook

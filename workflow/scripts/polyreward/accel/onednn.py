@@ -23,8 +23,7 @@ VOCABULARY = 100_000  # outputs; with 262,144 and AVX2, oneDNN is 1.2 to 1.5 tim
 
 
 def faster_from(cpuinfo: str, portable: bool) -> float:
-    """Return from how many outputs of a layer on oneDNN is faster than MKL, from the text of /proc/cpuinfo;
-    inf for never.
+    """Return from how many outputs of a layer on oneDNN is faster, from /proc/cpuinfo's text; inf for never.
 
     portable: whether jobs are held to AVX2, which slows MKL down on all processors of these vendors alike
     (ops/jobs.py); they then all take oneDNN, so as to round alike."""
@@ -34,13 +33,9 @@ def faster_from(cpuinfo: str, portable: bool) -> float:
 
 
 def _field(cpuinfo: str, name: str) -> str:
-    """Return the first processor's value of a field; nothing where it has none (ARM)."""
-    found = [
-        line.partition(":")[2].strip()
-        for line in cpuinfo.splitlines()
-        if line.partition(":")[0].strip() == name
-    ]
-    return found[0] if found else ""
+    """Return the first processor's value of a field; "" where it has none (ARM)."""
+    fields = (line.partition(":") for line in cpuinfo.splitlines())
+    return next((value.strip() for field, _, value in fields if field.strip() == name), "")
 
 
 def _cpuinfo() -> str:
@@ -52,12 +47,11 @@ FASTER_FROM = math.inf if OPERATOR is None else faster_from(_cpuinfo(), portable
 
 
 def multiply_by_onednn(model: nn.Module, outputs: float = FASTER_FROM) -> nn.Module:
-    """Let a model's linear layers in fp32 on a CPU multiply by oneDNN where that is faster. Returns the
-    model.
+    """Let a model's linear layers in fp32 on a CPU multiply by oneDNN where that is faster; return the model.
 
-    Layers whose weights are trained keep torch's own multiplication while gradients are computed; what flows
-    back through frozen ones is oneDNN's. Sums are rounded in another order, so results differ by about 1e-6.
-    In bfloat16 torch takes oneDNN by itself. outputs: layers with fewer are left as they are."""
+    Layers whose weights are trained keep torch's own multiplication while gradients are computed. Sums are
+    rounded in another order, so results differ by about 1e-6. In bfloat16 torch takes oneDNN by itself.
+    outputs: layers with fewer are left as they are."""
     if not accel.on():
         return model
     for module in model.modules():
@@ -83,9 +77,7 @@ def _linear(module: nn.Linear, x: torch.Tensor) -> torch.Tensor:
 
 def product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """Return x (..., inputs) by the transpose of weight (outputs, inputs), both fp32 on a CPU and without a
-    gradient.
-
-    By oneDNN where that is faster for products of any size."""
+    gradient."""
     return _multiplied(x, weight) if FASTER_FROM == 0 else x @ weight.t()
 
 

@@ -21,9 +21,8 @@ class PairRows:
     """Runs a reward model on the rows of pairs. Its forward pass takes TRL's batch: chosen conversations,
     then rejected ones.
 
-    model: a sequence classification model whose decoder can share prompts (see trees.can_share).
-    token_budget: tokens of the rows that are run at once, padding included. frozen: a memory of the decoder's
-    lower layers, if there is one."""
+    model: one whose decoder can share prompts (trees.can_share). token_budget: tokens of the rows that are
+    run at once. frozen: a memory of the decoder's lower layers, if there is one."""
 
     def __init__(self, model: nn.Module, token_budget: int, frozen: FrozenLayers | None):
         self.model, self.token_budget, self.frozen = model, token_budget, frozen

@@ -53,8 +53,7 @@ class Tree:
         return len(self.shared) + sum(map(len, self.branches))
 
     def mask(self, length: int, window: int | None = None) -> torch.Tensor:
-        """Return (length, length), true where a token (row) sees another: causal, blind to the other
-        branches.
+        """Return (length, length), true where a token (row) sees another: causal, blind to other branches.
 
         window: how many positions back a token sees, itself included; None for all.
         Padding sees itself, since a row that sees nothing has no softmax."""
@@ -80,8 +79,7 @@ class Tree:
 
 
 def split_group(group: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Yield the indices of a group's sequences that share a row, at most LONGEST times as long as the
-    longest.
+    """Yield indices of a group's sequences that share a row, at most LONGEST times as long as the longest.
 
     Under one mask attention grows with the row's square: a pair is always one row, and many short answers to
     a short prompt are several."""
@@ -99,8 +97,8 @@ def split_group(group: Sequence[Sequence[int]]) -> Iterator[list[int]]:
 
 
 def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) -> dict:
-    """Return a decoder's inputs for a batch of rows: ids, positions, and a four-dimensional mask (or one per
-    kind of layer)."""
+    """Return a decoder's inputs for rows: ids, positions, and a four-dimensional mask, or one per kind of
+    layer."""
     ids = padded([row.ids for row in rows], pad_token_id, device)["input_ids"]
     positions = padded([row.positions for row in rows], 0, device)["input_ids"]
     window = getattr(config, "sliding_window", None)
@@ -122,17 +120,8 @@ def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) 
     return {"input_ids": ids, "position_ids": positions, "attention_mask": masks}
 
 
-def row_inputs(trees: Sequence[Tree], config, pad_token_id: int | None, device, share: bool) -> dict:
-    """Return a decoder's inputs for a batch of rows; share: false where each row is one sequence, under the
-    usual mask."""
-    if share:
-        return tree_inputs(trees, config, pad_token_id, device)
-    return padded([tree.ids for tree in trees], pad_token_id, device)
-
-
 def rows_of(groups: Sequence[Sequence[Sequence[int]]], share: bool) -> tuple[list[Tree], list[list[tuple]]]:
-    """Return the rows of some groups of sequences, and for each row the (group, member) of each of its
-    branches."""
+    """Return the rows of groups of sequences, and of each row's branches the (group, member)."""
     rows, places = [], []
     for number, group in enumerate(groups):
         for members in split_group(group) if share else [[n] for n in range(len(group))]:
@@ -149,20 +138,25 @@ def last_states(
     share: bool,
     frozen=None,
     report: Callable[[int], None] = lambda done: None,
+    run: Callable[[dict], torch.Tensor] | None = None,
 ) -> Iterator[tuple[int, int, torch.Tensor]]:
     """Run groups of token sequences through a decoder; yield (group, member, last hidden states (tokens,
     d_model)).
 
-    groups: sequences that begin alike, such as one prompt's answers. share: run what they share once; else
-    each sequence is a row of its own, under the model's usual mask. frozen: a memory of lower layers
-    (frozen.FrozenLayers). report: called with the number of sequences that each batch has finished."""
+    groups: sequences that begin alike, such as one prompt's answers. share: run what they share once, not
+    each as a row under the model's usual mask. frozen: a memory of lower layers (frozen.FrozenLayers).
+    report: called with the number of sequences of each batch. run: makes other states of a decoder's
+    inputs."""
     rows, places = rows_of(groups, share)
     for batch in token_budget_batches([len(row) for row in rows], token_budget):
         trees = [rows[i] for i in batch]
         if frozen:
             frozen.recall(trees)
-        inputs = row_inputs(trees, decoder.config, pad_token_id, decoder.device, share)
-        states = decoder(**inputs, use_cache=False).last_hidden_state
+        if share:
+            inputs = tree_inputs(trees, decoder.config, pad_token_id, decoder.device)
+        else:
+            inputs = padded([tree.ids for tree in trees], pad_token_id, decoder.device)
+        states = run(inputs) if run else decoder(**inputs, use_cache=False).last_hidden_state
         for row, tree, found in zip(batch, trees, states, strict=True):
             for (group, member), of_sequence in zip(places[row], tree.split(found), strict=True):
                 yield group, member, of_sequence
@@ -183,12 +177,6 @@ def can_share(decoder) -> bool:
     try:
         together = {member: states for _, member, states in last_states(decoder, [group], 0, 99, share=True)}
         unbatched = {member: states for _, member, states in last_states(decoder, [group], 0, 1, share=False)}
-    except (TypeError, ValueError, RuntimeError, IndexError, KeyError, AttributeError):
+    except accel.CANNOT:
         return False
-    tolerance = 1e-4 if decoder.dtype == torch.float32 else 5e-2
-    return all(_close(together[member], unbatched[member], tolerance) for member in unbatched)
-
-
-def _close(one: torch.Tensor, other: torch.Tensor, tolerance: float) -> bool:
-    one, other = one.float(), other.float()
-    return bool((one - other).norm() <= tolerance * other.norm())
+    return all(accel.alike(together[n], unbatched[n]) for n in unbatched)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 from transformers import AutoTokenizer
 
-from polyreward.core.conversations import Messages, as_messages, rendered
+from polyreward.core.conversations import Messages, as_turns, rendered
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import announce, progress
 from polyreward.core.seeds import job_seed
@@ -130,7 +130,7 @@ class Policy:
         )
 
     def _prompt_ids(self, prompt: str | Messages) -> list[int]:
-        return rendered(self.tokenizer, as_messages(prompt, "")[:-1], add_generation_prompt=True)
+        return rendered(self.tokenizer, as_turns(prompt), add_generation_prompt=True)
 
 
 def answers_of_runs(

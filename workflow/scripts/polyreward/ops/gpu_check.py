@@ -23,11 +23,11 @@ from polyreward.core.tables import as_markdown
 from polyreward.models.devices import device_problems
 from polyreward.ops.memory import Shape, gib, training_bytes
 from polyreward.scoring.baselines import frozen_features
-from polyreward.scoring.generative import TEMPLATE
-from polyreward.scoring.interface import Conversations
+from polyreward.scoring.generative import TEMPLATE, judge
+from polyreward.scoring.interface import conversations_of
 from polyreward.scoring.label_logprobs import left_padded_with_positions
 from polyreward.scoring.load import load_causal_lm, load_classifier
-from polyreward.scoring.local_judge import local_judge
+from polyreward.scoring.local_judge import LocalBackend
 from polyreward.settings.base import GrpoTraining, Lora, PolicyTraining, Section
 from polyreward.settings.transfer import Dpo, RewardModelTraining
 from polyreward.sources.base_models import fetch_base_model
@@ -76,9 +76,7 @@ class Bench:
         self.size, self.folder = size, folder
         self.base, self.model = folder / "base", folder / "reward_model"
         self.rows = made_up_pairs(size.pairs, size.words)
-        self.conversations = [
-            Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in self.rows
-        ]
+        self.conversations = conversations_of(self.rows)
         config = {
             "vocab_size": size.vocabulary,
             "hidden_size": size.width,
@@ -196,10 +194,12 @@ class Bench:
     def judging(self) -> str:
         """Ask a judge for its verdict by its labels, here and on the CPU, and for one in words."""
         lm = load_causal_lm(self.base, "float32", 2048, self.size.token_budget)
-        judge = local_judge(lm, "labels", self.size.new_tokens, TEMPLATE)
-        here = np.stack(judge.score(self.conversations[:ROWS], "gpu-check").values)
+        judged = judge(LocalBackend(lm, self.size.new_tokens), "labels", TEMPLATE)
+        here = np.stack(judged.score(self.conversations[:ROWS], "gpu-check").values)
         lm.model.to("cpu")
-        difference = np.abs(here - np.stack(judge.score(self.conversations[:ROWS], "gpu-check").values)).max()
+        difference = np.abs(
+            here - np.stack(judged.score(self.conversations[:ROWS], "gpu-check").values)
+        ).max()
         if not difference <= EXACT:
             raise PolyrewardError(f"verdicts differ from the CPU's by up to {difference:.2g} nats")
         return f"largest difference from the CPU {difference:.2g} nats"

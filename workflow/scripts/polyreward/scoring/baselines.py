@@ -12,11 +12,9 @@ from sklearn.preprocessing import StandardScaler
 
 from polyreward.core.conversations import as_text
 from polyreward.core.writing import main_script, script_share
-from polyreward.scoring.interface import Conversations, Scores
-from polyreward.scoring.loglik import CausalLM, answer_logliks, answer_states
-from polyreward.scoring.tokens import Tokenized, tokenized
-
-Pairs = tuple[np.ndarray, np.ndarray]
+from polyreward.scoring.interface import Conversations, Scores, conversations_of
+from polyreward.scoring.loglik import CausalLM, answer_states
+from polyreward.scoring.tokens import tokenized
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +76,7 @@ def tfidf_baseline(train: Sequence[dict], with_prompt: bool, seed: int) -> TextS
     )
 
 
-def probe_scores(train: np.ndarray, rows: np.ndarray, seed: int) -> Pairs:
+def probe_scores(train: np.ndarray, rows: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Score by a Bradley-Terry logistic regression on frozen features.
 
     train, rows: (pairs, 2, features), chosen first, as `frozen_features` gives them."""
@@ -92,31 +90,14 @@ def probe_scores(train: np.ndarray, rows: np.ndarray, seed: int) -> Pairs:
 
 
 def frozen_features(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarray:
-    """Mean last hidden state over the answer's tokens under an untrained base; returns (pairs, 2,
+    """Return the mean last hidden state over each answer's tokens under an untrained base: (pairs, 2,
     d_model)."""
-    texts = _texts(lm, rows)
-    means = {
-        place: states[start:].float().mean(dim=0) for place, start, states in answer_states(lm, texts, label)
+    texts = tokenized(lm, conversations_of(rows))
+    found = {
+        place: states[start:].float().mean(dim=0).cpu().numpy()
+        for place, start, states in answer_states(lm, texts, label)
     }
-    return _of_pairs(texts, means)
-
-
-def mean_loglik(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarray:
-    """Return the mean log-likelihood of each answer's tokens given its prompt (nats; pairs, 2), chosen first.
-
-    What a prompt adds to that after an empty one is the pointwise mutual information (PMI)."""
-    texts = _texts(lm, rows)
-    found = {answer.place: answer.total / answer.tokens for answer in answer_logliks(lm, texts, label)}
-    return _of_pairs(texts, found)
-
-
-def _texts(lm: CausalLM, rows: Sequence[dict]) -> Tokenized:
-    conversations = [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in rows]
-    return tokenized(lm.tokenizer, conversations, lm.max_length)
-
-
-def _of_pairs(texts: Tokenized, values: dict) -> np.ndarray:
-    return np.array([[np.asarray(values[place]) for place in places] for places in texts.places])
+    return np.array([[found[place] for place in places] for places in texts.places])
 
 
 def _labels(pairs: int) -> np.ndarray:

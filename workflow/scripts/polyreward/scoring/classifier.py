@@ -1,7 +1,7 @@
 """Classifiers: a sequence classification model whose scalar output is the reward."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
@@ -13,88 +13,59 @@ from polyreward.models.batches import padded, token_budget_batches
 from polyreward.models.reward_model import reward_of
 from polyreward.scoring.heads import Reward
 from polyreward.scoring.interface import Conversations, Scores
-from polyreward.scoring.tokens import Tokenized, tokenized
+from polyreward.scoring.tokens import TextModel, Tokenized, short_text, tokenized
 
 
 @dataclasses.dataclass(frozen=True)
-class Classifier:
+class Classifier(TextModel):
     """A reward model with a head. In fp32 a reward does not depend on its batch, to 1e-5.
 
-    max_length: tokens, truncated on the left. token_budget: tokens per padded batch. share: run the prompt
-    that answers share once; see `shares_prompt`. output: the field of the model's output that holds the
-    reward. frozen: a memory of its lower layers; what it does not know yet is added."""
+    share: see `shares_prompt`. output: the field of the model's output that holds the reward. frozen: a
+    memory of its lower layers; what it does not know yet is added."""
 
-    model: torch.nn.Module
-    tokenizer: object
-    max_length: int
-    token_budget: int
-    share: bool
     output: str = "logits"
     frozen: FrozenLayers | None = None
-
-    @property
-    def exact(self) -> bool:
-        """Whether it computes in fp32."""
-        return self.model.dtype == torch.float32
-
-    def unbatched(self) -> "Classifier":
-        """Return the same model that runs each text by itself."""
-        return dataclasses.replace(self, token_budget=1, share=False)
 
     @torch.inference_mode()
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer by the reward of its conversation."""
-        texts = tokenized(self.tokenizer, conversations, self.max_length)
+        texts = tokenized(self, conversations)
         read = [[read_part(self.model, ids) for ids in group] for group in texts.groups]
         texts = dataclasses.replace(texts, groups=read)
-        return texts.scores(self._by_head(texts, label) if self.share else self._by_model(texts, label))
+        rewards = self._by_head if self.share else self._by_model
+        with progress(label, len(texts)) as report:
+            return texts.scores(dict(rewards(texts, report)))
 
-    def _by_head(self, texts: Tokenized, label: str) -> dict[tuple[int, int], float]:
+    def _by_head(self, texts: Tokenized, report: Callable[[int], None]) -> Iterator[tuple]:
+        """Yield ((group, member), reward) of each distinct text."""
         pad = pad_of(self.model)
         if self.frozen:
             self.frozen.fill(texts.groups, pad, self.token_budget, True)
-        rewards = {}
-        with progress(label, len(texts)) as report:
-            states = last_states(
-                self.model.get_decoder(),
-                texts.groups,
-                pad,
-                self.token_budget,
-                True,
-                self.frozen,
-                report,
-            )
-            for group, member, found in states:
-                rewards[group, member] = (
-                    reward_of(self.model, texts.groups[group][member], found).float().item()
-                )
-        return rewards
+        decoder = self.model.get_decoder()
+        found = last_states(decoder, texts.groups, pad, self.token_budget, True, self.frozen, report)
+        for group, member, states in found:
+            reward = reward_of(self.model, texts.groups[group][member], states)
+            yield (group, member), reward.float().item()
 
-    def _by_model(self, texts: Tokenized, label: str) -> dict[tuple[int, int], float]:
-        places = texts.distinct
+    def _by_model(self, texts: Tokenized, report: Callable[[int], None]) -> Iterator[tuple]:
+        places, pad = texts.distinct, pad_of(self.model)
         sequences = [texts.groups[group][member] for group, member in places]
-        rewards, pad = {}, pad_of(self.model)
-        one_by_one = pad is None and not isinstance(
-            self.model, Reward
-        )  # it could not see where a padded text ends
-        with progress(label, len(texts)) as report:
-            for batch in token_budget_batches(
-                list(map(len, sequences)), 1 if one_by_one else self.token_budget
-            ):
-                inputs = padded([sequences[i] for i in batch], pad, self.model.device)
-                found = _rewards(self.model(**inputs), self.output, len(batch))
-                rewards.update(zip((places[i] for i in batch), found, strict=True))
-                report(len(batch))
-        return rewards
+        # Without a pad token a model cannot see where a padded text ends.
+        one_by_one = pad is None and not isinstance(self.model, Reward)
+        budget = 1 if one_by_one else self.token_budget
+        for batch in token_budget_batches(list(map(len, sequences)), budget):
+            inputs = padded([sequences[i] for i in batch], pad, self.model.device)
+            rewards = _rewards(self.model(**inputs), self.output, len(batch))
+            yield from zip((places[i] for i in batch), rewards, strict=True)
+            report(len(batch))
 
 
 def with_memory(reward_model: Classifier, top_layers: int, states: dict) -> Classifier:
     """Return a classifier that runs the layers below its `top_layers` once per text and keeps what they give
-    in `states`.
+    in `states`, for all models of its base.
 
-    Only for a model whose lower layers are its base's own; several of one base may have the same `states`.
-    top_layers: 0 where no layer is frozen, for a classifier as it is."""
-    count = frozen_count(reward_model.model, top_layers) if top_layers and reward_model.share else 0
+    top_layers: those that differ from the base's; 0 for all, and the classifier as it is."""
+    count = frozen_count(reward_model.model, top_layers) if reward_model.share else 0
     if not count:
         return reward_model
     frozen = FrozenLayers(reward_model.model, count, states)
@@ -104,22 +75,19 @@ def with_memory(reward_model: Classifier, top_layers: int, states: dict) -> Clas
 
 @torch.inference_mode()
 def shares_prompt(model: torch.nn.Module, output: str = "logits") -> bool:
-    """Return whether a classifier's reward is its head on its decoder's states, and its decoder can share
-    prompts.
+    """Return whether a classifier's reward is its head on its decoder's states, which can share prompts, by
+    trying both on a text.
 
-    Asked of the model itself, on one text; else it is run whole, each conversation by itself."""
+    Else the model is run whole, each conversation by itself."""
     head = getattr(model, "score", None)
     if output != "logits" or not isinstance(head, torch.nn.Module) or not hasattr(model, "get_decoder"):
         return False
     decoder = model.get_decoder()
     if decoder is None or not can_share(decoder):
         return False
-    ids = (
-        torch.arange(9, device=decoder.device)[None] * 5 % min(model.config.get_text_config().vocab_size, 997)
-    )
-    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    inputs = short_text(model)
     states = decoder(**inputs, use_cache=False).last_hidden_state[0]
-    reward = reward_of(model, ids[0].tolist(), states)
+    reward = reward_of(model, inputs["input_ids"][0].tolist(), states)
     return torch.allclose(model(**inputs).logits[0], reward, atol=1e-2, rtol=1e-2)
 
 
@@ -130,10 +98,9 @@ def pad_of(model: torch.nn.Module) -> int | None:
 
 
 def read_part(model: torch.nn.Module, ids: tuple[int, ...]) -> tuple[int, ...]:
-    """Return what a model reads of a text, as when it is given only that: to where its own padding would
-    begin.
+    """Return a text up to where a model's own padding would begin.
 
-    It is not the whole text where the pad token is the one that ends a conversation. Transformers' classes
+    That is not the whole text where the pad token is the one that ends a conversation. Transformers' classes
     read the last token that is not the pad token. Published heads, written for older versions, read the one
     before the first pad token."""
     pad = pad_of(model)

@@ -10,18 +10,19 @@ import numpy as np
 from scipy.special import log_softmax
 
 from polyreward.accel.shared_prompts import runs_from_shared_prompts
+from polyreward.core.conversations import as_turns
 from polyreward.core.logs import announce
 from polyreward.scoring.criteria_layout import Reply, question, read_reply
-from polyreward.scoring.generative import asked_as
-from polyreward.scoring.interface import Conversations, Scores
+from polyreward.scoring.generative import NEW_TOKENS
+from polyreward.scoring.interface import Composite, Conversations, Scores
 from polyreward.scoring.label_logprobs import label_logprobs, label_logprobs_after
-from polyreward.scoring.load import load_causal_lm
-from polyreward.scoring.local_judge import ends_of, generated, generated_by_batch, request_ids
+from polyreward.scoring.load import causal_lm_of
+from polyreward.scoring.local_judge import cut_requests, ends_of, generated, generated_by_batch, kept_ids
 from polyreward.scoring.loglik import CausalLM
 
 
 @dataclasses.dataclass(frozen=True)
-class CriteriaJudge:
+class CriteriaJudge(Composite):
     """A judge in the layout of Think-as-Locals. An answer's score is the mean log-probability (nats) of its
     label.
 
@@ -34,36 +35,20 @@ class CriteriaJudge:
     max_new_tokens: int
     said: list[Reply] = dataclasses.field(default_factory=list, compare=False)
 
-    @property
-    def exact(self) -> bool:
-        """Whether it computes in fp32."""
-        return self.lm.exact
-
-    def unbatched(self) -> "CriteriaJudge":
-        """Return the same judge that runs each question by itself."""
-        return dataclasses.replace(self, lm=self.lm.unbatched())
-
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer; a question that several items share is asked once."""
         asked = [_questions(conversation) for conversation in conversations]
         distinct = list(dict.fromkeys(request for of_item in asked for _, request in of_item))
-        verdicts = (
-            self.judged(distinct, label)[1]
-            if self.criteria
-            else self.verdicts(distinct, [Reply()] * len(distinct), label)
-        )
-        values = [
-            _means(of_item, verdicts, len(c.answers)) for of_item, c in zip(asked, conversations, strict=True)
-        ]
-        cut = {
-            request
-            for request in distinct
-            if len(request_ids(self.lm.tokenizer, _turns(request))) > self.lm.max_length
-        }
-        truncated = [
-            np.full(len(c.answers), any(request in cut for _, request in of_item))
-            for of_item, c in zip(asked, conversations, strict=True)
-        ]
+        if self.criteria:
+            verdicts = self.judged(distinct, label)[1]
+        else:
+            verdicts = self.verdicts(distinct, [Reply()] * len(distinct), label)
+        too_long = cut_requests(self.lm.tokenizer, list(map(as_turns, distinct)), self.lm.max_length)
+        cut = dict(zip(distinct, too_long, strict=True))
+        values, truncated = [], []
+        for of_item, (_, answers) in zip(asked, conversations, strict=True):
+            values.append(_means(of_item, verdicts, len(answers)))
+            truncated.append(np.full(len(answers), any(cut[request] for _, request in of_item)))
         return Scores(values, truncated)
 
     def judged(self, requests: Sequence[str], label: str) -> tuple[list[Reply], dict[str, np.ndarray]]:
@@ -108,31 +93,19 @@ class CriteriaJudge:
         if faults:
             announce(f"{label}: {faults} of {len(requests)} replies are not in form; each is closed by force")
         read = [(request, reply.criteria) for request, reply in zip(requests, replies, strict=True)]
-        known = dict(found or {})
+        known, lm = dict(found or {}), self.lm
         left = [one for one in read if one not in known]
         if left:
-            lm = self.lm
-            known.update(
-                zip(
-                    left,
-                    label_logprobs(lm.model, lm.tokenizer, left, lm.max_length, lm.token_budget),
-                    strict=True,
-                )
-            )
+            logprobs = label_logprobs(lm.model, lm.tokenizer, left, lm.max_length, lm.token_budget)
+            known.update(zip(left, logprobs, strict=True))
         return {one[0]: log_softmax(known[one]) for one in read}
 
     def _sequences(self, requests: Sequence[str]) -> list[list[int]]:
-        return [
-            request_ids(self.lm.tokenizer, _turns(request))[-self.lm.max_length :] for request in requests
-        ]
+        return kept_ids(self.lm.tokenizer, list(map(as_turns, requests)), self.lm.max_length)
 
     def _decoded(self, found: Sequence[list[int]]) -> list[tuple[str, bool]]:
         texts, ends = self.lm.tokenizer.batch_decode(found, skip_special_tokens=True), ends_of(self.lm)
         return [(text.strip(), bool(ids) and ids[-1] in ends) for text, ids in zip(texts, found, strict=True)]
-
-
-def _turns(request: str) -> list[dict]:
-    return [{"role": "user", "content": request}]
 
 
 def _questions(conversation: Conversations) -> list[tuple[tuple[int, int], str]]:
@@ -158,5 +131,5 @@ def _means(
 
 def load_judge(entry: dict, scoring: dict, cache) -> CriteriaJudge:
     """Load a judge in the layout of Think-as-Locals; arguments as in load_reward_model."""
-    lm = load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"))
-    return CriteriaJudge(lm, entry["verdict"] == "criteria", asked_as(entry)["max_new_tokens"])
+    criteria, new_tokens = entry["verdict"] == "criteria", entry.get("max_new_tokens", NEW_TOKENS)
+    return CriteriaJudge(causal_lm_of(entry, scoring), criteria, new_tokens)

@@ -100,15 +100,13 @@ def _verdicts(lines: Sequence[str]) -> list[str | None]:
         starts = [begin.start() for begin in BEGINS.finditer(line)]
         for begin, end in pairwise([*starts, len(line)]):
             said = _plain(line[begin:end]).strip()
-            if (
-                end == len(line) and HEADED.fullmatch(said) and number + 1 < len(lines)
-            ):  # its label is on the next line
+            label_is_below = end == len(line) and HEADED.fullmatch(said) and number + 1 < len(lines)
+            if label_is_below:
                 said = f"{HEAD} {_plain(lines[number + 1])}"
-            label = VERDICT.fullmatch(said)
-            others = label and set(re.findall(r"\b[A-Z]\b", label["why"] or "")) & {*LABELS} - {
-                label[1].upper()
-            }
-            found.append(label[1].upper() if label and not others else None)
+            verdict = VERDICT.fullmatch(said)
+            label = verdict and verdict[1].upper()
+            named = re.findall(r"\b[A-Z]\b", verdict["why"] or "") if verdict else []
+            found.append(None if {*named} & {*LABELS} - {label} else label)
     return found
 
 

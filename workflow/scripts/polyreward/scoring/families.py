@@ -43,11 +43,10 @@ def load_reward_model(entry: dict, scoring: dict, cache: str | Path) -> "RewardM
     entry: kind, source (a folder or a hub id), and its family's own keys (docs/settings.md). scoring: {dtype,
     max_length, token_budget, attention}, of which an entry may override all but token_budget. cache: a folder
     for a server's replies. Raises UnavailableError where its folder says why there is none."""
-    scoring = {**scoring, **{key: entry[key] for key in ("dtype", "max_length", "attention") if key in entry}}
-    from polyreward.core.unavailable import (
-        refuse_missing,
-    )  # it imports pandas, for which the Snakefile does not wait
+    # It imports pandas, for which the Snakefile does not wait.
+    from polyreward.core.unavailable import refuse_missing
 
+    scoring = {**scoring, **{key: entry[key] for key in ("dtype", "max_length", "attention") if key in entry}}
     for one in (entry, entry.get("reference", {})):
         refuse_missing(one.get("source", ""))
     module, _, name = loader_of(entry).partition(":")

@@ -11,12 +11,13 @@ from typing import Protocol
 import numpy as np
 from scipy.special import log_softmax
 
-from polyreward.core.conversations import Messages, as_text
+from polyreward.core.conversations import Messages, as_text, as_turns
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import announce
-from polyreward.scoring.interface import Conversations, Scores
+from polyreward.scoring.interface import Composite, Conversations, Scores
 
 LABELS = string.ascii_uppercase
+NEW_TOKENS = 512  # of a reply in words, where an entry says nothing else
 VERDICT = r"\[\[\s*(?:[Aa]nswer\s+)?([A-Za-z])\s*\]\]"
 # A verdict out of form: a last line that is only the letter, or with a few words that can mean nothing else.
 BARE = re.compile(
@@ -68,7 +69,7 @@ class Backend(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class Judge:
+class Judge(Composite):
     """A reward model that asks which of a prompt's N answers is best, N times, with every answer once at each
     position.
 
@@ -81,15 +82,6 @@ class Judge:
     verdict: str
     template: str
 
-    @property
-    def exact(self) -> bool:
-        """Whether a score depends on its own requests only."""
-        return self.backend.exact
-
-    def unbatched(self) -> "Judge":
-        """Return the same judge that runs each request by itself."""
-        return dataclasses.replace(self, backend=self.backend.unbatched())
-
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer; a request that several items share is asked once.
 
@@ -97,23 +89,18 @@ class Judge:
         a verdict."""
         asked = [rotated_requests(self.template, c) for c in conversations]
         distinct = list(dict.fromkeys(text for texts in asked for text in texts))
-        requests = [[{"role": "user", "content": text}] for text in distinct]
+        requests = [as_turns(text) for text in distinct]
         if self.verdict == "labels":
             replies = self.backend.label_logprobs(requests, LABELS[: max(map(len, asked), default=0)], label)
         else:
             replies = self.backend.replies(requests, label)
-        replied, cut = (
-            dict(zip(distinct, found, strict=True)) for found in (replies, self.backend.cut(requests))
-        )
+        replied = dict(zip(distinct, replies, strict=True))
+        cut = dict(zip(distinct, self.backend.cut(requests), strict=True))
         verdicts = {
             (text, len(texts)): self._verdict(replied[text], len(texts)) for texts in asked for text in texts
         }
-        check_unread(
-            [replied[key[0]] for key, verdict in verdicts.items() if verdict is None],
-            len(verdicts),
-            self.verdict,
-            label,
-        )
+        unread = [replied[text] for (text, _), verdict in verdicts.items() if verdict is None]
+        check_unread(unread, len(verdicts), self.verdict, label)
         values = [self._means([verdicts[text, len(texts)] for text in texts]) for texts in asked]
         return Scores(values, [np.full(len(texts), any(cut[text] for text in texts)) for texts in asked])
 
@@ -201,12 +188,3 @@ def named_label(reply: str, labels: str) -> str | None:
     None where there is neither, or where it is none of `labels`."""
     found = re.findall(VERDICT, reply) or BARE.findall(reply.rstrip().rpartition("\n")[2])
     return found[-1].upper() if found and found[-1].upper() in list(labels) else None
-
-
-def asked_as(entry: dict) -> dict:
-    """Return how an entry of kind `generative` is asked: {verdict, max_new_tokens, template}."""
-    return {
-        "verdict": entry.get("verdict", "labels"),
-        "max_new_tokens": entry.get("max_new_tokens", 512),
-        "template": entry.get("template", TEMPLATE),
-    }

@@ -1,12 +1,12 @@
 """What every reward model does: give each answer to a prompt a score."""
 
 import dataclasses
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from polyreward.core.conversations import Messages
+from polyreward.core.conversations import Messages, rejected_of
 
 
 class Conversations(NamedTuple):
@@ -14,6 +14,11 @@ class Conversations(NamedTuple):
 
     prompt: str | Messages
     answers: tuple[str, ...]
+
+
+def conversations_of(rows: Iterable[dict]) -> list[Conversations]:
+    """Return preference rows as conversations: the chosen answer, then the rejected one, or several."""
+    return [Conversations(row["prompt"], (row["chosen"], *rejected_of(row))) for row in rows]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,3 +46,20 @@ class RewardModel(Protocol):
         """Return the same reward model that runs each text by itself, to see how much batching moves its
         scores."""
         ...
+
+
+class Composite:
+    """Base of dataclasses that score by the models in their fields: they are as exact as these are."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether all its models are."""
+        return all(model.exact for model in self._models().values())
+
+    def unbatched(self) -> Self:
+        """Return the same with models that run each text by itself."""
+        return dataclasses.replace(self, **{name: one.unbatched() for name, one in self._models().items()})
+
+    def _models(self) -> dict[str, Any]:
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: value for name, value in values.items() if hasattr(value, "exact")}

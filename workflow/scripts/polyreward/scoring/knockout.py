@@ -7,11 +7,11 @@ import numpy as np
 
 from polyreward.core.conversations import as_text
 from polyreward.core.seeds import job_seed
-from polyreward.scoring.interface import Conversations, RewardModel, Scores
+from polyreward.scoring.interface import Composite, Conversations, RewardModel, Scores
 
 
 @dataclasses.dataclass(frozen=True)
-class Knockout:
+class Knockout(Composite):
     """A reward model whose answers play a knock-out; each match is one call of `judge` with two answers.
 
     An answer's score is the number of its matches won, a bye among them. A drawn match gives both half a
@@ -20,15 +20,6 @@ class Knockout:
 
     judge: RewardModel
     seed: int
-
-    @property
-    def exact(self) -> bool:
-        """Whether a match depends on its own two answers only."""
-        return self.judge.exact
-
-    def unbatched(self) -> "Knockout":
-        """Return the same knock-out whose judge runs each text by itself."""
-        return dataclasses.replace(self, judge=self.judge.unbatched())
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer by its matches won; all matches of a round are judged together."""

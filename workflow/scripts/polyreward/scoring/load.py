@@ -22,6 +22,7 @@ from polyreward.scoring.heads import Reward, head_of
 from polyreward.scoring.loglik import CausalLM, causal_lm
 from polyreward.sources.model_folders import without_adapter
 
+POSITIONS = ("wpe", "embed_positions", "position_embeddings")  # modules that embed positions
 SDPA_REFUSED = "scaled_dot_product_attention"  # in what transformers says of a kind of model without it
 
 
@@ -79,9 +80,16 @@ def load_causal_lm(
     return causal_lm(model, tokenizer, max_length, _fitting_budget(attention, token_budget))
 
 
+def causal_lm_of(entry: dict, scoring: dict) -> CausalLM:
+    """Load the causal LM of an entry; arguments as in load_reward_model."""
+    return load_causal_lm(
+        entry["source"], **scoring, revision=entry.get("revision"), gpus=entry.get("gpus", 1)
+    )
+
+
 def _check_fit(model: torch.nn.Module, tokenizer, source: str | Path, max_length: int) -> None:
-    """Raise PolyrewardError where token ids or positions would lie outside the model; on a GPU this would end
-    in an assertion of the device."""
+    """Raise PolyrewardError where token ids or positions lie outside the model, which a GPU would not say in
+    words."""
     ids, rows = max(tokenizer.get_vocab().values()), model.get_input_embeddings().weight.shape[0]
     if ids >= rows:
         raise UnavailableError(
@@ -89,12 +97,7 @@ def _check_fit(model: torch.nn.Module, tokenizer, source: str | Path, max_length
             " tokenizer that it was trained with"
         )
     for name, module in model.named_modules():
-        last = name.rpartition(".")[2]
-        if isinstance(module, torch.nn.Embedding) and last in (
-            "wpe",
-            "embed_positions",
-            "position_embeddings",
-        ):
+        if isinstance(module, torch.nn.Embedding) and name.rpartition(".")[2] in POSITIONS:
             unused = getattr(module, "offset", None) or (module.padding_idx or -1) + 1  # of OPT, RoBERTa
             if max_length > (held := module.weight.shape[0] - unused):
                 raise PolyrewardError(
@@ -148,11 +151,7 @@ def _loaded(
             if kind is AutoModelForSequenceClassification:
                 kind = head_of(config, source, remote_code) or kind
             tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=remote_code)
-            own_code = (
-                {"trust_remote_code": remote_code}
-                if kind in (AutoModelForSequenceClassification, AutoModelForCausalLM)
-                else {}
-            )
+            own_code = {} if issubclass(kind, Reward) else {"trust_remote_code": remote_code}
             load = partial(
                 kind.from_pretrained,
                 folder,

@@ -10,33 +10,25 @@ import torch
 
 from polyreward.accel.shared_prompts import Begun
 from polyreward.accel.trees import LONGEST, last_states
-from polyreward.core.conversations import Messages, conversation_ids, rendered
+from polyreward.core.conversations import Messages, as_turns, conversation_ids, rendered
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress
 from polyreward.models.batches import left_padded, padded, token_budget_batches
 from polyreward.models.generation import declared_ends
-from polyreward.scoring.generative import Judge, asked_as, judge
-from polyreward.scoring.load import load_causal_lm
+from polyreward.scoring.generative import NEW_TOKENS, Judge
+from polyreward.scoring.interface import Composite
+from polyreward.scoring.load import causal_lm_of
 from polyreward.scoring.loglik import CausalLM, token_logprobs
-from polyreward.scoring.pair_question import PairJudge, asked_in_pairs
+from polyreward.scoring.pair_question import PairJudge, judge_of
 
 
 @dataclasses.dataclass(frozen=True)
-class LocalBackend:
+class LocalBackend(Composite):
     """A causal LM as a backend. Requests are truncated on the left to lm.max_length. max_new_tokens: of a
     reply as text."""
 
     lm: CausalLM
     max_new_tokens: int
-
-    @property
-    def exact(self) -> bool:
-        """Whether it computes in fp32."""
-        return self.lm.exact
-
-    def unbatched(self) -> "LocalBackend":
-        """Return the same judge that runs each request by itself."""
-        return dataclasses.replace(self, lm=self.lm.unbatched())
 
     def cut(self, requests: Sequence[Messages]) -> list[bool]:
         """Return which requests are longer than lm.max_length."""
@@ -54,8 +46,7 @@ class LocalBackend:
 
     @torch.inference_mode()
     def replies(self, requests: Sequence[Messages], job: str) -> list[str]:
-        """Return greedy replies; what a model's own settings say of sampling and repetition does not
-        apply."""
+        """Return greedy replies."""
         found = generated(self.lm, self._sequences(requests), self.max_new_tokens, job)
         return self.lm.tokenizer.batch_decode(found, skip_special_tokens=True)
 
@@ -84,11 +75,6 @@ class LocalBackend:
                 report(len(batch))
 
 
-def local_judge(lm: CausalLM, verdict: str, max_new_tokens: int, template: str) -> Judge:
-    """Return a judge that is run here; arguments as in Judge, judge and LocalBackend, errors as in judge."""
-    return judge(LocalBackend(lm, max_new_tokens), verdict, template)
-
-
 def beginning_alike(sequences: Sequence[list[int]], longest: float) -> list[list[int]]:
     """Return the sequences' indices in groups of which a row each computes the fewest tokens in all.
 
@@ -98,10 +84,8 @@ def beginning_alike(sequences: Sequence[list[int]], longest: float) -> list[list
     begins_like = [
         len(os.path.commonprefix([sequences[one], sequences[next_one]])) for one, next_one in pairwise(order)
     ]
-    saved, starts = (
-        [0],
-        [],
-    )  # of the first n: the most tokens that sharing saves, and where the last group begins
+    # Of the first n: the most tokens that sharing saves, and where the last group begins.
+    saved, starts = [0], []
     for stop in range(1, len(order) + 1):
         best = (saved[stop - 1], stop - 1)
         total = most = len(sequences[order[stop - 1]])
@@ -122,28 +106,24 @@ def beginning_alike(sequences: Sequence[list[int]], longest: float) -> list[list
     return groups[::-1]
 
 
-def generated(
-    lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int, job: str, **sampling
-) -> list[list[int]]:
-    """Return the tokens that a model adds to each sequence, with the one that ends them where it ends.
-
-    sampling: of transformers' generate; greedy without. What a model's own settings say of repetition does
-    not apply."""
+def generated(lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int, job: str) -> list[list[int]]:
+    """Return the likeliest tokens that a model adds to each sequence, with the one that ends them where it
+    ends, whatever the model's own settings of generation are."""
     found: list[list[int]] = [[] for _ in sequences]
-    for batch, new, _ in generated_by_batch(lm, sequences, max_new_tokens, job, **sampling):
+    for batch, new, _ in generated_by_batch(lm, sequences, max_new_tokens, job):
         for i, tokens in zip(batch, new, strict=True):
             found[i] = tokens
     return found
 
 
 def generated_by_batch(
-    lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int, job: str, **sampling
+    lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int, job: str
 ) -> Iterator[tuple[list[int], list[list[int]], Begun]]:
     """Yield (indices of some sequences, what the model adds to each, what it has run of them); arguments as
     in `generated`."""
     # What is masked may be any token; but finished replies are padded too, and an end token is not shown.
     pad = lm.tokenizer.eos_token_id if lm.tokenizer.pad_token_id is None else lm.tokenizer.pad_token_id
-    ends, settings = ends_of(lm), {"do_sample": False, "num_beams": 1, "repetition_penalty": 1.0, **sampling}
+    ends, settings = ends_of(lm), {"do_sample": False, "num_beams": 1, "repetition_penalty": 1.0}
     settings |= {"pad_token_id": pad, "return_dict_in_generate": True}
     with progress(job, len(sequences)) as report:
         for batch in token_budget_batches([len(ids) + max_new_tokens for ids in sequences], lm.token_budget):
@@ -170,7 +150,7 @@ def label_tokens(tokenizer, labels: Sequence[str]) -> list[int]:
 
     Where the template opens an answer in another way (with an empty thought, say), it is the first token of
     the label by itself. Raises PolyrewardError where two labels begin with the same token."""
-    start = request_ids(tokenizer, [{"role": "user", "content": "?"}])
+    start = request_ids(tokenizer, as_turns("?"))
     answered = [conversation_ids(tokenizer, "?", label, len(start) + 99)[0] for label in labels]
     tokens = [ids[len(start)] for ids in answered if ids[: len(start)] == start]
     if len(set(tokens)) < len(labels):
@@ -188,7 +168,7 @@ def request_ids(tokenizer, request: Messages) -> list[int]:
 
 
 def kept_ids(tokenizer, requests: Sequence[Messages], max_length: int) -> list[list[int]]:
-    """Return what is asked of a model for each request: its tokens, truncated on the left to max_length."""
+    """Return the tokens of each request, truncated on the left to max_length."""
     return [request_ids(tokenizer, request)[-max_length:] for request in requests]
 
 
@@ -199,5 +179,6 @@ def cut_requests(tokenizer, requests: Sequence[Messages], max_length: int) -> li
 
 def load_judge(entry: dict, scoring: dict, cache) -> Judge | PairJudge:
     """Load a judge that is run here; arguments as in load_reward_model."""
-    lm = load_causal_lm(entry["source"], **scoring, revision=entry.get("revision"), gpus=entry.get("gpus", 1))
-    return asked_in_pairs(local_judge(lm, **asked_as(entry)), entry)
+    return judge_of(
+        entry, LocalBackend(causal_lm_of(entry, scoring), entry.get("max_new_tokens", NEW_TOKENS))
+    )

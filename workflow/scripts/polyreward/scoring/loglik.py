@@ -4,13 +4,14 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 
 import torch
+from torch.nn.functional import cross_entropy
 
 from polyreward.accel.onednn import multiply_by_onednn
 from polyreward.accel.trees import can_share, last_states
 from polyreward.core.conversations import answer_start
 from polyreward.core.logs import progress
 from polyreward.models.batches import padded, token_budget_batches
-from polyreward.scoring.tokens import Tokenized
+from polyreward.scoring.tokens import TextModel, Tokenized, short_text
 
 # States that meet the vocabulary at once, and how many words of it at a time. With fewer states its weights
 # are read from memory too often (0.7 GB for Gemma). With more words the logits do not stay in the cache.
@@ -19,74 +20,51 @@ VOCABULARY_PART = 16384
 
 
 @dataclasses.dataclass(frozen=True)
-class CausalLM:
-    """A causal LM and how it is run; fields as in classifier.Classifier.
+class CausalLM(TextModel):
+    """plain_head: whether its logits are its output embedding of the last states; else all logits of a batch
+    are computed."""
 
-    plain_head: its logits are its output embedding of the last states; else all logits of a batch are
-    computed."""
-
-    model: torch.nn.Module
-    tokenizer: object
-    max_length: int
-    token_budget: int
-    share: bool
     plain_head: bool
-
-    @property
-    def exact(self) -> bool:
-        """Whether it computes in fp32."""
-        return self.model.dtype == torch.float32
-
-    def unbatched(self) -> "CausalLM":
-        """Return the same model that runs each text by itself."""
-        return dataclasses.replace(self, token_budget=1, share=False)
-
-
-@dataclasses.dataclass(frozen=True)
-class AnswerLoglik:
-    """total: log-probability of an answer's tokens (nats). tokens: how many. place: (group, member) among the
-    texts."""
-
-    place: tuple[int, int]
-    total: float
-    tokens: int
 
 
 @torch.inference_mode()
 def answer_states(
     lm: CausalLM, texts: Tokenized, label: str
 ) -> Iterator[tuple[tuple[int, int], int, torch.Tensor]]:
-    """Yield (place, position of the answer's first token, last hidden states (tokens, d_model)) of each
-    distinct text."""
+    """Yield ((group, member), position of the answer's first token, last hidden states (tokens, d_model)) of
+    each distinct text."""
     decoder, pad = lm.model.get_decoder(), lm.tokenizer.pad_token_id
     with progress(label, len(texts)) as report:
-        for *place, states in last_states(
-            decoder, texts.groups, pad, lm.token_budget, lm.share, report=report
-        ):
+        found = last_states(decoder, texts.groups, pad, lm.token_budget, lm.share, report=report)
+        for *place, states in found:
             yield tuple(place), _start(lm, texts, *place), states
 
 
 @torch.inference_mode()
-def answer_logliks(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[AnswerLoglik]:
-    """Yield the log-likelihood of each distinct answer, given its prompt, in no set order."""
+def answer_logliks(
+    lm: CausalLM, texts: Tokenized, label: str
+) -> Iterator[tuple[tuple[int, int], float, int]]:
+    """Yield ((group, member), log-likelihood given the prompt (nats), tokens) of each distinct answer, in no
+    set order."""
     if not lm.plain_head:
         yield from _by_model(lm, texts, label)
         return
-    # Only the answer's positions meet the vocabulary.
-    found = (
-        (states[start - 1 : -1], _answer(texts, place, start), place)
-        for place, start, states in answer_states(lm, texts, label)
-    )
-    for logprobs, place in token_logprobs(lm, found):
-        yield AnswerLoglik(place, logprobs.sum().item(), len(logprobs))
+
+    def found() -> Iterator[tuple]:
+        for place, start, states in answer_states(lm, texts, label):
+            group, member = place
+            answer = torch.tensor(texts.groups[group][member][start:], dtype=torch.long)
+            yield states[start - 1 : -1], answer, place  # only its positions meet the vocabulary
+
+    for logprobs, place in token_logprobs(lm, found()):
+        yield place, logprobs.sum().item(), len(logprobs)
 
 
 @torch.inference_mode()
 def token_logprobs(
     lm: CausalLM, found: Iterable[tuple[torch.Tensor, torch.Tensor, object]]
 ) -> Iterator[tuple[torch.Tensor, object]]:
-    """Yield the log-probabilities (nats, fp32, on the CPU) of tokens after states, in the order of what is
-    found.
+    """Yield the log-probabilities (nats, fp32, on the CPU) of tokens after states, in the order of `found`.
 
     found: (last hidden states (n, d_model), token ids after each (n; or n, k, of one k), what to yield
     with them). lm: of a plain head."""
@@ -125,10 +103,8 @@ def _logprobs(
 
 
 def _head_parts(head: torch.nn.Module) -> list[torch.nn.Module]:
-    """Return an output embedding as several, each of a part of the vocabulary and with the same weights in
-    memory.
-
-    One that is not linear stays whole."""
+    """Return a linear output embedding in parts of the vocabulary, with the same weights in memory; any other
+    whole."""
     if type(head) is not torch.nn.Linear:
         return [head]
     parts = []
@@ -144,7 +120,7 @@ def _head_parts(head: torch.nn.Module) -> list[torch.nn.Module]:
     return parts
 
 
-def _by_model(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[AnswerLoglik]:
+def _by_model(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[tuple]:
     places = texts.distinct
     sequences = [texts.groups[group][member] for group, member in places]
     with progress(label, len(texts)) as report:
@@ -153,8 +129,10 @@ def _by_model(lm: CausalLM, texts: Tokenized, label: str) -> Iterator[AnswerLogl
             for i, logits in zip(batch, lm.model(**inputs).logits, strict=True):
                 start = _start(lm, texts, *places[i])
                 answer = sequences[i][start:]
-                total = _total(logits[start - 1 : len(sequences[i]) - 1], answer)
-                yield AnswerLoglik(places[i], total, len(answer))
+                before = logits[start - 1 : len(sequences[i]) - 1].float()
+                targets = torch.tensor(answer, device=logits.device)
+                total = -cross_entropy(before, targets, reduction="sum").item()
+                yield places[i], total, len(answer)
             report(len(batch))
 
 
@@ -164,12 +142,9 @@ def causal_lm(model: torch.nn.Module, tokenizer, max_length: int, token_budget: 
     decoder, head = model.get_decoder(), model.get_output_embeddings()
     if decoder is None or decoder is model or head is None:
         return CausalLM(model, tokenizer, max_length, token_budget, False, False)
-    ids = torch.arange(9, device=model.device)[None] * 5 % min(model.config.get_text_config().vocab_size, 997)
-    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-    states, logits = (
-        decoder(**inputs, use_cache=False).last_hidden_state[0],
-        model(**inputs).logits[0].float(),
-    )
+    inputs = short_text(model)
+    states = decoder(**inputs, use_cache=False).last_hidden_state[0]
+    logits = model(**inputs).logits[0].float()
     # Of a model over several cards the last states are on another one than its logits.
     plain = torch.allclose(capped(model, head(states)).to(logits.device), logits, atol=1e-2, rtol=1e-2)
     share = plain and can_share(decoder)
@@ -180,15 +155,6 @@ def capped(model, logits: torch.Tensor) -> torch.Tensor:
     """Return logits as the model would give them, soft-capped where its configuration says so."""
     softcap = getattr(model.config.get_text_config(), "final_logit_softcapping", None)
     return torch.tanh(logits.float() / softcap) * softcap if softcap else logits.float()
-
-
-def _total(logits: torch.Tensor, answer) -> float:
-    targets = torch.tensor(answer, device=logits.device)
-    return -torch.nn.functional.cross_entropy(logits.float(), targets, reduction="sum").item()
-
-
-def _answer(texts: Tokenized, place: tuple[int, int], start: int) -> torch.Tensor:
-    return torch.tensor(texts.groups[place[0]][place[1]][start:], dtype=torch.long)
 
 
 def _start(lm: CausalLM, texts: Tokenized, group: int, member: int) -> int:

@@ -15,8 +15,8 @@ from scipy.special import softmax
 from polyreward.core.conversations import Messages, as_text
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
-from polyreward.scoring.generative import Backend, Judge, check_unread
-from polyreward.scoring.interface import Conversations, Scores
+from polyreward.scoring.generative import TEMPLATE, Backend, Judge, check_unread, judge
+from polyreward.scoring.interface import Composite, Conversations, Scores
 
 PLACES = re.compile(r"\{(prompt|first|second)\}")
 
@@ -49,9 +49,8 @@ class PairQuestion:
     def request(self, prompt: object, first: str, second: str) -> Messages:
         """Return what is asked of two answers, in their order."""
         texts = {"prompt": as_text(prompt), "first": first, "second": second}
-        asked = PLACES.sub(
-            lambda found: texts[found[1]], self.text
-        )  # one pass, so that braces in the texts stay
+        # One pass, so that braces in the texts stay.
+        asked = PLACES.sub(lambda found: texts[found[1]], self.text)
         system = [{"role": "system", "content": self.system}] if self.system else []
         return [*system, {"role": "user", "content": asked}]
 
@@ -68,7 +67,7 @@ class PairQuestion:
 
 
 @dataclasses.dataclass(frozen=True)
-class PairJudge:
+class PairJudge(Composite):
     """A judge with a question of its own for two answers; of more than two it is asked as any other judge, in
     all orders.
 
@@ -92,35 +91,21 @@ class PairJudge:
         return self.judge.verdict == "labels"
 
     @property
-    def exact(self) -> bool:
-        """Whether a score depends on its own requests only."""
-        return self.judge.exact
-
-    @property
     def backend(self) -> Backend:
         """Who answers its requests."""
         return self.judge.backend
 
-    def unbatched(self) -> "PairJudge":
-        """Return the same judge that runs each request by itself."""
-        return dataclasses.replace(self, judge=self.judge.unbatched())
-
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer; errors as in Judge.score."""
-        pairs = [place for place, one in enumerate(conversations) if len(one.answers) == 2]
-        others = [place for place, one in enumerate(conversations) if len(one.answers) != 2]
-        found = dict(
-            zip(pairs, self._of_pairs([conversations[place] for place in pairs], label), strict=True)
-        )
-        if others:
-            more = self.judge.score([conversations[place] for place in others], label)
-            found |= dict(zip(others, zip(more.values, more.truncated, strict=True), strict=True))
-        in_order = [found[place] for place in range(len(conversations))]
-        return Scores([values for values, _ in in_order], [cut for _, cut in in_order])
+        pairs = [one for one in conversations if len(one.answers) == 2]
+        others = [one for one in conversations if len(one.answers) != 2]
+        of_pairs = iter(self._of_pairs(pairs, label) if pairs else [])
+        more = self.judge.score(others, label) if others else Scores([], [])
+        of_others = zip(more.values, more.truncated, strict=True)
+        found = [next(of_pairs if len(one.answers) == 2 else of_others) for one in conversations]
+        return Scores([values for values, _ in found], [cut for _, cut in found])
 
     def _of_pairs(self, pairs: Sequence[Conversations], label: str) -> list[tuple[np.ndarray, np.ndarray]]:
-        if not pairs:
-            return []
         turned = [swapped(prompt, answers) for prompt, answers in pairs]
         requests = [
             self.question.request(prompt, *(answers[::-1] if turn else answers))
@@ -154,11 +139,12 @@ def swapped(prompt: object, answers: Sequence[str]) -> bool:
     return bool(hashlib.sha256(text.encode()).digest()[0] & 1)
 
 
-def asked_in_pairs(judge: Judge, entry: dict) -> Judge | PairJudge:
-    """Return a judge with the question of its entry, where it has one.
+def judge_of(entry: dict, backend: Backend) -> Judge | PairJudge:
+    """Return the judge of an entry of kind `generative`, whose requests a backend answers.
 
-    question: {system, text, verdicts, pattern}, or a file of these."""
+    Its `question`, if it has one, is {system, text, verdicts, pattern}, or a file of these."""
+    asked = judge(backend, entry.get("verdict", "labels"), entry.get("template", TEMPLATE))
     if "question" not in entry:
-        return judge
+        return asked
     question = entry["question"]
-    return PairJudge(judge, PairQuestion(**(read_yaml(question) if isinstance(question, str) else question)))
+    return PairJudge(asked, PairQuestion(**(read_yaml(question) if isinstance(question, str) else question)))

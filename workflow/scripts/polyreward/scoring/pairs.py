@@ -6,12 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from polyreward.core.conversations import rejected_of
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
 from polyreward.core.logs import announce
 from polyreward.core.tables import parse_score_path, write_scores
-from polyreward.scoring.interface import Conversations, RewardModel
+from polyreward.scoring.interface import RewardModel, conversations_of
 
 # Batching moves a margin in fp32 by less: 4e-5 at most on the mini models
 FP32_NOISE = 1e-4
@@ -42,7 +41,7 @@ def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> p
 
     The highest of several rejected answers is score_rejected. within_noise: the margin is no larger than
     `margin_noise`. Raises PolyrewardError that names rows whose scores are NaN."""
-    scores = reward_model.score([_conversations(row) for row in rows], label)
+    scores = reward_model.score(conversations_of(rows), label)
     table = score_table(
         rows, [values[0] for values in scores.values], [values[1:].max() for values in scores.values]
     )
@@ -61,19 +60,13 @@ def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> p
 
 
 def margin_noise(reward_model: RewardModel, rows: Sequence[dict], margins: np.ndarray) -> float:
-    """Return by how much a margin may move when the same rows are batched in another way.
+    """Return by how much the margins of rows may move when the same rows are batched in another way.
 
-    With a model in lower precision than fp32, this scores the first rows again, one at a time.
-
-    Args:
-        margins: of the rows, as they were batched.
-    """
+    With a model in lower precision than fp32, this scores the first rows again, one at a time."""
     if reward_model.exact:
         return FP32_NOISE
-    unbatched = (
-        reward_model.unbatched().score([_conversations(row) for row in rows[:NOISE_SAMPLE]], "noise").values
-    )
-    moved = np.array([values[0] - values[1:].max() for values in unbatched]) - margins[:NOISE_SAMPLE]
+    found = reward_model.unbatched().score(conversations_of(rows[:NOISE_SAMPLE]), "noise")
+    moved = np.array([values[0] - values[1:].max() for values in found.values]) - margins[:NOISE_SAMPLE]
     return float(np.abs(moved).max())
 
 
@@ -102,8 +95,3 @@ def score_table(rows: Sequence[dict], chosen: Sequence[float], rejected: Sequenc
             f"the scores of {len(bad)} rows are NaN ({listed}); try `dtype: float32`, or leave the scorer out"
         )
     return table
-
-
-def _conversations(row: dict) -> Conversations:
-    rejected = rejected_of(row)
-    return Conversations(row["prompt"], (row["chosen"], *rejected))

@@ -3,20 +3,18 @@ model."""
 
 import dataclasses
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
-from transformers import AutoTokenizer
 
-from polyreward.core.conversations import Messages, pin_date
+from polyreward.core.conversations import Messages
 from polyreward.core.errors import PolyrewardError
 from polyreward.models.generation import Writing, declared_ends, generation_config
 from polyreward.models.precision import dtype_of
 from polyreward.models.serving import Server
-from polyreward.scoring.generative import Judge, asked_as, judge
+from polyreward.scoring.generative import NEW_TOKENS, Judge
+from polyreward.scoring.load import load_tokenizer
 from polyreward.scoring.local_judge import cut_requests, kept_ids
-from polyreward.scoring.pair_question import PairJudge, asked_in_pairs
-from polyreward.settings.model import Serve
+from polyreward.scoring.pair_question import PairJudge, judge_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,35 +50,16 @@ class ServedBackend:
         raise PolyrewardError(f"{job}: a judge by its labels is not served; leave `serve` out of its entry")
 
 
-def served_judge(
-    folder: str | Path,
-    serve: Serve,
-    dtype: str,
-    max_length: int,
-    verdict: str,
-    max_new_tokens: int,
-    template: str,
-    gpus: int = 1,
-) -> Judge:
-    """Start a server for a judge's folder and return the judge.
-
-    gpus: for its command. dtype: as precision.dtype_of has it. The others: as in ServedBackend, Judge and
-    judge. Errors as in Server and judge, and where the tokenizer has no chat template."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    if tokenizer.chat_template is None:
-        raise PolyrewardError(f"{folder}: its tokenizer has no chat template; save one with it")
-    pin_date(tokenizer)
-    ends = (declared_ends(generation_config(folder)) | {tokenizer.eos_token_id}) - {None}
-    dtype = dtype_of(dtype)
-    server = Server(serve, folder, dtype, gpus)
-    backend = ServedBackend(server, tokenizer, Writing(max_new_tokens, ends), max_length, dtype == "float32")
-    return judge(backend, verdict, template)
-
-
 def load_judge(entry: dict, scoring: dict, cache) -> Judge | PairJudge:
-    """Start a server for the folder of an entry that has `serve`; arguments as in load_reward_model."""
-    gpus = entry.get("gpus", 1)
-    served = served_judge(
-        entry["source"], entry["serve"], scoring["dtype"], scoring["max_length"], **asked_as(entry), gpus=gpus
-    )
-    return asked_in_pairs(served, entry)
+    """Start a server for the folder of an entry that has `serve`; arguments as in load_reward_model.
+
+    Raises:
+        PolyrewardError: as Server and judge_of do, and where the tokenizer has no chat template.
+    """
+    folder, dtype = entry["source"], dtype_of(scoring["dtype"])
+    tokenizer = load_tokenizer(folder)
+    ends = (declared_ends(generation_config(folder)) | {tokenizer.eos_token_id}) - {None}
+    writing = Writing(entry.get("max_new_tokens", NEW_TOKENS), ends)
+    server = Server(entry["serve"], folder, dtype, entry.get("gpus", 1))
+    exact = dtype == "float32"
+    return judge_of(entry, ServedBackend(server, tokenizer, writing, scoring["max_length"], exact))

@@ -17,23 +17,14 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_text
 from polyreward.core.logs import announce
 from polyreward.models.asking import RequestFailure, all_asked, beginning, response_text
-from polyreward.scoring.generative import Judge, asked_as, judge
-from polyreward.scoring.pair_question import PairJudge, asked_in_pairs
+from polyreward.scoring.generative import NEW_TOKENS, Judge
+from polyreward.scoring.pair_question import PairJudge, judge_of
 
 TOP = 20  # tokens whose log-probability is asked for; servers allow no more
 MARGIN = 1.0  # nats: a label that is not among them counts as so far below the last of them
 FLOOR = -100.0  # nats; servers write numbers such as -9999 for what they did not compute
 # What a server adds to the name that it is asked for.
 VERSION = re.compile(r"[-:@](latest|\d{4}-\d\d-\d\d|\d{8}|\d{4}|0\d\d)")
-SERVER = {
-    "concurrency": 8,
-    "timeout_s": 120,
-    "retries": 5,
-    "api_key_variable": "JUDGE_API_KEY",
-    "seed": 42,
-    "answers_as": None,
-    "unusable_share": 0.0,
-}
 
 
 class UnusableReply(RequestFailure):
@@ -44,28 +35,20 @@ class UnusableReply(RequestFailure):
 class ApiBackend:
     """A model on a server as a backend. Nothing of ours is batched or truncated there.
 
-    Args:
-        url: where its `/chat/completions` is.
-        max_new_tokens: of a reply as text.
-        concurrency: requests at a time.
-        timeout_s, retries: of one request, by openai's client.
-        api_key_variable: the environment variable that holds the key; a server that wants none gets "none".
-        answers_as: the model that replies name, where it is not `model` or a version of it.
-        unusable_share: share of replies that may be filtered, cut short or empty; they have no verdict.
-        cache: a folder with a file for each request and its reply, which are not asked for again.
-    """
+    max_new_tokens: of a reply as text. cache: a folder with a file for each request and its reply, which are
+    not asked for again. The other fields: as in settings.reward_models.Server."""
 
     url: str
     model: str
     max_new_tokens: int
-    concurrency: int
-    timeout_s: float
-    retries: int
-    api_key_variable: str
-    seed: int
-    answers_as: str | None
-    unusable_share: float
     cache: Path
+    concurrency: int = 8
+    timeout_s: float = 120
+    retries: int = 5
+    api_key_variable: str = "JUDGE_API_KEY"
+    seed: int = 42
+    answers_as: str | None = None
+    unusable_share: float = 0.0
     exact = True
 
     def unbatched(self) -> "ApiBackend":
@@ -231,20 +214,6 @@ class ApiBackend:
             return None
 
 
-def server_judge(
-    url: str,
-    model: str,
-    verdict: str,
-    max_new_tokens: int,
-    template: str,
-    cache: str | Path,
-    **server,
-) -> Judge:
-    """Return a judge on a server; arguments and errors as in `judge` and ApiBackend. It does not connect."""
-    backend = ApiBackend(url.rstrip("/"), model, max_new_tokens, cache=Path(cache), **server)
-    return judge(backend, verdict, template)
-
-
 def label_row(reply: dict, labels: Sequence[str]) -> np.ndarray:
     """Return the log-probability (nats) of each label as a reply's first token; nan for all where none is
     known.
@@ -290,7 +259,8 @@ def _whole_text(reply: dict) -> str:
 
 
 def load_judge(entry: dict, scoring: dict, cache: str | Path) -> Judge | PairJudge:
-    """Return the judge of an entry that has a `server`; arguments as in load_reward_model."""
-    return asked_in_pairs(
-        server_judge(**{**SERVER, **entry["server"]}, **asked_as(entry), cache=cache), entry
-    )
+    """Return the judge of an entry that has a `server`, without connecting; arguments as in
+    load_reward_model."""
+    server = {**entry["server"], "url": entry["server"]["url"].rstrip("/")}
+    backend = ApiBackend(**server, max_new_tokens=entry.get("max_new_tokens", NEW_TOKENS), cache=Path(cache))
+    return judge_of(entry, backend)

@@ -1,33 +1,56 @@
-"""Conversations as token ids, each distinct one once, those of one prompt together."""
+"""A model that runs texts, and conversations as its token ids: each distinct one once, those of one prompt
+together."""
 
 import dataclasses
 import json
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
+import torch
 
 from polyreward.core.conversations import conversation_ids
 from polyreward.scoring.interface import Conversations, Scores
 
 
 @dataclasses.dataclass(frozen=True)
-class Tokenized:
-    """groups: distinct sequences of each prompt. places: for each answer of each conversation its (group,
-    member).
+class TextModel:
+    """A model and how it is run.
 
-    prompts: of each group. cut: the (group, member) that were truncated; truncated: the same for each
-    answer."""
+    max_length: tokens of a conversation, truncated on the left. token_budget: tokens per padded batch.
+    share: run the prompt that answers share once."""
+
+    model: torch.nn.Module
+    tokenizer: object
+    max_length: int
+    token_budget: int
+    share: bool
+
+    @property
+    def exact(self) -> bool:
+        """Whether it computes in fp32."""
+        return self.model.dtype == torch.float32
+
+    def unbatched(self) -> Self:
+        """Return the same model that runs each text by itself."""
+        return dataclasses.replace(self, token_budget=1, share=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Tokenized:
+    """groups: distinct sequences of each prompt. prompts: of each group. places: for each answer of each
+    conversation its (group, member). cut: the places that were truncated."""
 
     groups: list[list[tuple[int, ...]]]
     prompts: list
     places: list[list[tuple[int, int]]]
     cut: set[tuple[int, int]]
-    truncated: list[np.ndarray]
 
     def scores(self, values: dict[tuple[int, int], float]) -> Scores:
         """Put values by (group, member) back in the order of the conversations."""
         return Scores(
-            [np.array([values[place] for place in places]) for places in self.places], self.truncated
+            [np.array([values[place] for place in places]) for places in self.places],
+            [np.array([place in self.cut for place in places]) for places in self.places],
         )
 
     @property
@@ -42,8 +65,8 @@ class Tokenized:
         return sum(map(len, self.groups))
 
 
-def tokenized(tokenizer, conversations: Sequence[Conversations], max_length: int) -> Tokenized:
-    """Tokenise conversations, truncated on the left to max_length tokens."""
+def tokenized(model: TextModel, conversations: Sequence[Conversations]) -> Tokenized:
+    """Tokenise conversations, truncated as the model has it."""
     numbers: dict[str, int] = {}
     members: list[dict[tuple[int, ...], int]] = []
     prompts, places, cut = [], [], set()
@@ -54,10 +77,15 @@ def tokenized(tokenizer, conversations: Sequence[Conversations], max_length: int
             prompts.append(prompt)
         places.append([])
         for answer in answers:
-            ids, was_cut = conversation_ids(tokenizer, prompt, answer, max_length)
+            ids, was_cut = conversation_ids(model.tokenizer, prompt, answer, model.max_length)
             place = group, members[group].setdefault(tuple(ids), len(members[group]))
             places[-1].append(place)
             if was_cut:
                 cut.add(place)
-    truncated = [np.array([place in cut for place in of_prompt]) for of_prompt in places]
-    return Tokenized([list(group) for group in members], prompts, places, cut, truncated)
+    return Tokenized([list(group) for group in members], prompts, places, cut)
+
+
+def short_text(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """Return a model's inputs for a made-up text (1, 9), to try how the model can be run."""
+    ids = torch.arange(9, device=model.device)[None] * 5 % min(model.config.get_text_config().vocab_size, 997)
+    return {"input_ids": ids, "attention_mask": torch.ones_like(ids)}

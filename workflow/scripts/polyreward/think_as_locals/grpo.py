@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from polyreward.core.conversations import as_turns
 from polyreward.settings.think_as_locals import Grpo, RewardWeights
 from polyreward.think_as_locals.rewards import REWARDS, Rewards
 from polyreward.training.grpo import train_by_grpo
@@ -36,7 +37,7 @@ def train_grpo(
 
     train_by_grpo(
         start_folder,
-        [{"prompt": [{"role": "user", "content": q["request"]}], "right": q["right"]} for q in questions],
+        [{"prompt": as_turns(q["request"]), "right": q["right"]} for q in questions],
         2,
         rewarder_of,
         settings,

@@ -98,8 +98,7 @@ def train_dpo(
             " alignment.prompts or alignment.responses, or lower alignment.dpo.batch_size"
         )
     examples = [
-        {"prompt": as_turns(pair["prompt"])}
-        | {role: _answer(pair[role]) for role in ("chosen", "rejected")}
+        {"prompt": as_turns(pair["prompt"])} | {role: _answer(pair[role]) for role in ("chosen", "rejected")}
         for pair in pairs
     ]
     # What TRL computes in advance it keeps in a file that other processes do not find.

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from polyreward.carb.downstream.ratings import NOTHING
+from polyreward.core.conversations import as_turns
 from polyreward.core.draws import in_draw_order
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import unannounced
@@ -87,7 +88,7 @@ def train_policy(
 
     train_by_grpo(
         start_folder,
-        [{"prompt": [{"role": "user", "content": prompt}]} for prompt in prompts],
+        [{"prompt": as_turns(prompt)} for prompt in prompts],
         1,
         rewarder_of,
         settings,
