@@ -52,19 +52,8 @@ MARKER = re.compile(
 )
 NOT_RUN = "*not run yet*"
 WORDS = [
-    "none",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
+    *("none", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
 ]
 SHORT = 6  # characters of a number shown as it is in its file; longer ones end in zeros
 LARGEST = 300_000  # bytes of a table that is copied: figures of many points stay where they were made

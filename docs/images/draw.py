@@ -38,9 +38,8 @@ def draw_table1(table: pd.DataFrame) -> Figure:
                 axis.errorbar(
                     found["avg"], place + shift, xerr=ends, fmt=marker, color=colour, capsize=2, markersize=5
                 )
-            delta = (
-                rows.loc[("delta", language), ["avg", "avg_low", "avg_high"]].astype(float).round(1) + 0.0
-            )  # no -0.0
+            delta = rows.loc[("delta", language), ["avg", "avg_low", "avg_high"]].astype(float)
+            delta = delta.round(1) + 0.0  # no -0.0
             text = "\u0394 {:+.1f} [{:+.1f}, {:+.1f}]".format(*delta).replace("-", "\u2212")
             axis.text(1.0, place, text, transform=axis.get_yaxis_transform(), va="center", ha="right")
         axis.axvline(50, color="0.6", linewidth=0.8, linestyle=":")

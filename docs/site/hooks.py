@@ -8,8 +8,6 @@ import re
 import sys
 from pathlib import Path
 
-import yaml
-
 sys.path.insert(0, str(Path(__file__).parent))
 ROOT = Path(__file__).parents[2]
 
@@ -17,12 +15,9 @@ from mkdocs.structure.files import File  # noqa: E402
 from rule_graph import STAGES, Rules, drawing, rules_of, tables  # noqa: E402
 
 from polyreward.cli import commands  # noqa: E402
-from polyreward.config.registry import CATEGORIES, OURS, OWN, Registry, by_language  # noqa: E402
-from polyreward.config.scale import Scale  # noqa: E402
-from polyreward.config.settings import Known, parsed_settings  # noqa: E402
-from polyreward.config.settings.checks import FILES  # noqa: E402
+from polyreward.config.registry import CATEGORIES, OURS, OWN  # noqa: E402
 from polyreward.ops.progress import duration  # noqa: E402
-from polyreward.report.results import Results  # noqa: E402
+from polyreward.report.results import Results, results_of  # noqa: E402
 
 FORMATS = {".csv": ".csv .md .tex .html", ".png": ".png .pdf .csv", ".html": ".html .ipynb"}
 FILLED = {
@@ -78,21 +73,6 @@ def section(text: str, heading: str) -> str:
     return found[1].strip()
 
 
-def mini() -> Results:
-    """Return the results of the default scale, whether they are there or not."""
-
-    def load(path):
-        return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
-
-    known = Known(**{name: load(path) for name, path in FILES.items()})
-    names = {language: facts["name"] for language, facts in known.languages.items()}
-    entries = by_language(load("workflow/artifacts.yaml"), names)
-    registry = Registry(
-        Scale(parsed_settings(load("config.yaml")), known), entries, report=lambda file, **_: file
-    )
-    return Results(Path("results"), registry, [], "")
-
-
 def command_help() -> str:
     """Return the commands of polyreward, each with the first sentence of its help."""
     rows = [
@@ -104,7 +84,7 @@ def command_help() -> str:
 
 def artifacts(rules: Rules) -> str:
     """Return a section for each artifact: command, caption, files, time, and the rules on the way to it."""
-    results = mini()
+    results = results_of(Path("results"), [], ROOT)
     with TIMES.open(encoding="utf-8", newline="") as lines:
         times = {row["artifact"]: duration(float(row["two_cores_s"])) for row in csv.DictReader(lines)}
     parts = []

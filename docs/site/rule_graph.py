@@ -30,9 +30,8 @@ class Rules:
         if ran.returncode:
             raise SystemExit(f"snakemake --rulegraph failed:\n{ran.stderr}")
         names = dict(re.findall(r'^\s*(\d+)\[label = "(\w+)"', ran.stdout, re.MULTILINE))
-        names = {
-            number: re.sub(r"_\d+$", "", name) for number, name in names.items()
-        }  # of rules that a loop numbers
+        # A loop numbers its rules
+        names = {number: re.sub(r"_\d+$", "", name) for number, name in names.items()}
         pairs = [(names[a], names[b]) for a, b in re.findall(r"^\s*(\d+) -> (\d+)", ran.stdout, re.MULTILINE)]
         return {(maker, reader) for maker, reader in pairs if {maker, reader} <= self.stages.keys()}
 
@@ -172,9 +171,8 @@ def _declared(path: Path) -> list[tuple[str, str]]:
 
 def _comment(path: Path) -> str:
     lines = path.read_text(encoding="utf-8").split("\n\n")[0].splitlines()
-    return re.sub(
-        r"^Stage \d: (\w)", lambda first: first[1].upper(), " ".join(line.lstrip("# ") for line in lines)
-    )
+    text = " ".join(line.lstrip("# ") for line in lines)
+    return re.sub(r"^Stage \d: (\w)", lambda first: first[1].upper(), text)
 
 
 def _sentence(script: Path) -> str:

@@ -6,29 +6,21 @@ import pytest
 import yaml
 from support import ROOT
 
-DOCUMENTS = [
-    path.relative_to(ROOT)
-    for path in sorted(
-        [
-            ROOT / "README.md",
-            ROOT / "CONTRIBUTING.md",
-            *(path for path in ROOT.glob("docs/**/*.md") if "data" not in path.parts),
-            ROOT / "benchmarks/README.md",
-        ]
-    )
+PATHS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "benchmarks/README.md",
+    *(path for path in ROOT.glob("docs/**/*.md") if "data" not in path.parts),
 ]
+DOCUMENTS = sorted(path.relative_to(ROOT) for path in PATHS)
 # A path in backticks may be short for one in these folders.
 NEAR = [
     "",
-    "workflow/scripts/polyreward",
-    "workflow/rules",
-    "workflow/scripts",
-    "workflow/notebooks",
     "benchmarks",
+    *(f"workflow/{name}" for name in ("scripts/polyreward", "rules", "scripts", "notebooks")),
 ]
-MADE = re.compile(
-    r"(results|work|\.venv|out)/|~|\*|<|table\d|figure\d|/fr\.|/de/"
-)  # by a run, by a reader, or more than one
+# Made by a run, by a reader, or more than one
+MADE = re.compile(r"(results|work|\.venv|out)/|~|\*|<|table\d|figure\d|/fr\.|/de/")
 
 
 def text(document):

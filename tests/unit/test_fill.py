@@ -57,10 +57,8 @@ def test_a_table_has_the_columns_that_its_marker_names_or_those_of_the_run(data)
     page = fill.page(f"{marker}\nold\n<!-- end -->\n", data)
     assert page == f"{marker}\n\n{rows}\n\n<!-- end -->\n"
     assert fill.page(page, data) == page
-    rendered = fill.page(
-        "<!-- table mini/table1.md -->\n<!-- end -->\n\nAfter: <!-- value mini/summary.csv name=a: {of} --><!-- end -->.",
-        data,
-    )
+    after = "After: <!-- value mini/summary.csv name=a: {of} --><!-- end -->."
+    rendered = fill.page(f"<!-- table mini/table1.md -->\n<!-- end -->\n\n{after}", data)
     assert rendered.split("\n\n")[1] == "| x |\n|---|\n| 1 |"
     assert rendered.split("<!-- end -->\n\n")[1].startswith("After: ")
 
@@ -85,9 +83,8 @@ def test_the_rules_of_verdicts_are_counted_by_when_they_were_written(data, tmp_p
     text = "".join(f"claim_{place}: {{written: {one}}}\n" for place, one in enumerate(written))
     (tmp_path / "workflow/claims.yaml").write_text(text)
     monkeypatch.setattr(fill, "ROOT", tmp_path)
-    assert "-->two of 4 later, 1 known<!--" in value(
-        "rules: {later:word} of {all} later, {known} known", data
-    )
+    shown = value("rules: {later:word} of {all} later, {known} known", data)
+    assert "-->two of 4 later, 1 known<!--" in shown
 
 
 def planned(monkeypatch, *artifacts: str) -> None:
@@ -104,9 +101,8 @@ def test_a_run_that_is_not_whole_is_refused_before_anything_is_copied(tmp_path, 
     (tmp_path / "project/results").mkdir(parents=True)
     (tmp_path / "project/results/table1.csv").touch()
     planned(monkeypatch, "table1.csv", "table2.csv", "compare/table1.csv")
-    with pytest.raises(
-        PolyrewardError, match="2 tables and figures are missing: compare/table1.csv, table2.csv"
-    ):
+    said = "2 tables and figures are missing: compare/table1.csv, table2.csv"
+    with pytest.raises(PolyrewardError, match=said):
         fill.take(tmp_path / "project/results", tmp_path / "docs/data")
     assert not (tmp_path / "docs").exists()
 
@@ -128,9 +124,8 @@ def test_a_run_s_tables_costs_machine_and_commit_are_copied(tmp_path, monkeypatc
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "One"]):
         subprocess.run([*git, *words], check=True)
     planned(monkeypatch, "table1.csv", *(["table2.csv"] if partial else []))
-    monkeypatch.setattr(
-        fill, "artifact_times", lambda jobs, planned: pd.DataFrame({"artifact": ["table1.csv"]})
-    )
+    times = pd.DataFrame({"artifact": ["table1.csv"]})
+    monkeypatch.setattr(fill, "artifact_times", lambda jobs, planned: times)
     data = tmp_path / "docs/data"
     (data / "mini").mkdir(parents=True)
     (data / "mini/old.csv").touch()
@@ -143,10 +138,9 @@ def test_a_run_s_tables_costs_machine_and_commit_are_copied(tmp_path, monkeypatc
 
 
 def test_a_marker_without_its_end_is_named(data):
+    text = "<!-- value mini/summary.csv name=a: {of} --> and <!-- table mini/table1.md --><!-- end -->"
     with pytest.raises(PolyrewardError, match="no <!-- end -->"):
-        fill.page(
-            "<!-- value mini/summary.csv name=a: {of} --> and <!-- table mini/table1.md --><!-- end -->", data
-        )
+        fill.page(text, data)
 
 
 def test_all_pages_are_filled_from_what_docs_data_has():
