@@ -1,6 +1,7 @@
 """Every quantity of the transfer paper's claims, on made-up data that should hold, fail and be undecided."""
 
 import dataclasses
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -92,16 +93,21 @@ def of_wins(english, target):
     return evidence(win_rates=wins({"base": 0.1, "english": english, "target": target}))
 
 
-def of_scorers(**of_scorers):
-    rights = {(name, language): share for name, share in of_scorers.items() for language in TARGETS}
-    shelf = dict.fromkeys(of_scorers, "unknown")
-    return evidence(setting=setting(off_the_shelf=shelf), accuracies=accuracies(rights, tuple(of_scorers)))
+def of_shelf(rights, names):
+    """Evidence of off-the-shelf reward models."""
+    shelf = dict.fromkeys(names, "unknown")
+    return evidence(setting=setting(off_the_shelf=shelf), accuracies=accuracies(rights, tuple(names)))
 
 
-def two_bases(rights, off_the_shelf=()):
-    """Evidence of bases one and two. rights: {(reward model, language): share of templates}, 0.3 where none
-    is named."""
-    names = [f"{base}_{language}" for base in ("one", "two") for language in LANGUAGES]
+def of_scorers(**shares_of):
+    rights = {(name, language): share for name, share in shares_of.items() for language in TARGETS}
+    return of_shelf(rights, shares_of)
+
+
+def two_bases(rights, off_the_shelf=(), trainings=("en",)):
+    """Evidence of bases one and two, with reward models of some training languages. rights: {(reward model,
+    language): share of templates}, 0.3 where none is named."""
+    names = [f"{base}_{language}" for base in ("one", "two") for language in trainings]
     return evidence(
         setting=setting(["one", "two"], off_the_shelf=dict.fromkeys(off_the_shelf, "unknown")),
         accuracies=accuracies(rights, [*names, *off_the_shelf]),
@@ -114,7 +120,7 @@ def gaps(one, two):
     for base, (english, own) in (("one", one), ("two", two)):
         rights |= everywhere(f"{base}_en", english)
         rights |= {(f"{base}_{language}", language): own for language in TARGETS}
-    return two_bases(rights)
+    return two_bases(rights, trainings=LANGUAGES)
 
 
 def losses(english_centric, multilingual):
@@ -130,14 +136,15 @@ def next_to_scorer(english, scorer):
 
 
 def of_a_and_b(first, second):
-    return two_bases(everywhere("a", first) | everywhere("b", second), ["a", "b", "c"])  # c is at 0.3
+    return of_shelf(everywhere("a", first) | everywhere("b", second), "abc")  # c is at 0.3
 
 
 def of_losses(away):
     rights = everywhere("a", away) | everywhere("b", 0.6) | everywhere("c", 0.2)
-    return two_bases(rights | {(name, "en"): 0.9 for name in "abc"}, ["a", "b", "c"])
+    return of_shelf(rights | {(name, "en"): 0.9 for name in "abc"}, "abc")
 
 
+@cache
 def of_bases(count, right):
     """Evidence of bases whose reward models are 0 to 0.08 off the base's share, language by language. right:
     shares, likewise."""
@@ -396,7 +403,8 @@ def test_off_the_shelf_models_on_other_bases_are_left_out_and_named():
     assert note == "Tested: rm. Left out, as their bases are not multilingual: smol."
 
 
-def of_seeds(english):
+@cache
+def of_seeds(*english):
     """Accuracies of trainings of the English reward model with these shares, and of as many of each other
     one, all alike."""
     suffixes = ["", *(f"_seed{n}" for n in range(2, len(english) + 1))]
@@ -412,7 +420,7 @@ def lead_of_seeds(of_trainings, over="mean"):
 
 
 def test_several_trainings_are_averaged_and_their_variance_added():
-    one, three = of_seeds([0.7]), of_seeds([0.9, 0.7, 0.5])
+    one, three = of_seeds(0.7), of_seeds(0.9, 0.7, 0.5)
     assert one.training_draws(BASE, "en", "es", "avg").shape == (401, 1)
     cases = three.training_draws(BASE, "en", "es", "avg")
     assert cases[0, :4] == pytest.approx([70, 90, 70, 50]) and np.array_equal(cases[:, 4], cases[:, 0])
@@ -421,7 +429,7 @@ def test_several_trainings_are_averaged_and_their_variance_added():
     error, of_trainings = (float(errors[0]) for errors in estimate.contrasts.drawn.errors())
     # Trainings 20 points apart: 400 / 3, minus the templates' part
     assert of_trainings == pytest.approx(20 / np.sqrt(3), rel=0.05)
-    assert lead_of_seeds(of_seeds([0.7] * 3)).contrasts.drawn.errors()[1][0] == 0
+    assert lead_of_seeds(of_seeds(0.7, 0.7, 0.7)).contrasts.drawn.errors()[1][0] == 0
     assert error == pytest.approx(np.hypot(of_trainings, estimate.contrasts.drawn.values[1:].std()))
     low, high = (float(end[0]) for end in estimate.contrasts.ends(0.95))
     # Satterthwaite's: nearly all of the variance is of three trainings
@@ -430,7 +438,7 @@ def test_several_trainings_are_averaged_and_their_variance_added():
 
 
 def test_an_english_training_moves_all_contrasts_that_it_is_in():
-    three = of_seeds([0.9, 0.7, 0.5])
+    three = of_seeds(0.9, 0.7, 0.5)
     of_trainings = lead_of_seeds(three, "each").contrasts.drawn.errors()[1]
     assert of_trainings == pytest.approx([of_trainings[0]] * len(TARGETS)) and of_trainings[0] > 10
     # The same model in all languages: no mean lessens it
