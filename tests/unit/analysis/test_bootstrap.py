@@ -84,16 +84,9 @@ def test_draws_do_not_depend_on_the_order_of_pairs():
 
 def test_subsets_keep_their_weights_in_every_draw():
     correct = np.array([[0.0], [0.0], [1.0], [1.0]])  # u is all wrong and v all right, whatever is drawn
-    arguments = (
-        correct,
-        ["u", "u", "v", "v"],
-        list("abcd"),
-        {"u": 10.0, "v": 30.0},
-        {"s": ["u", "v"]},
-        500,
-        0,
-    )
-    assert np.all(resampled_sections(*arguments) == 0.75)  # 30 / (10 + 30)
+    subsets, weights = ["u", "u", "v", "v"], {"u": 10.0, "v": 30.0}
+    drawn = resampled_sections(correct, subsets, list("abcd"), weights, {"s": ["u", "v"]}, 500, 0)
+    assert np.all(drawn == 0.75)  # 30 / (10 + 30)
 
 
 def test_with_many_degrees_of_freedom_the_interval_is_the_central_one():
@@ -101,17 +94,16 @@ def test_with_many_degrees_of_freedom_the_interval_is_the_central_one():
 
 
 def test_few_degrees_of_freedom_widen_the_interval_to_student_s():
-    low, high = student_interval(np.append(50, np.arange(101)), 0.95, 7)
-    assert (low, high) == pytest.approx(
-        (50 - 47.5 * 2.3646 / 1.95996, 50 + 47.5 * 2.3646 / 1.95996), abs=1e-3
-    )
+    reach = 47.5 * 2.3646 / 1.95996
+    ends = student_interval(np.append(50, np.arange(101)), 0.95, 7)
+    assert ends == pytest.approx((50 - reach, 50 + reach), abs=1e-3)
 
 
 def test_without_degrees_of_freedom_there_is_no_interval():
-    assert np.isnan(student_interval(np.arange(5.0), 0.95, 0)).all()
-    assert all(
-        isinstance(end, float) for end in student_interval(np.arange(5.0), 0.95, 0)
-    )  # as the ends of other estimates
+    ends = student_interval(np.arange(5.0), 0.95, 0)
+    # As the ends of other estimates
+    assert np.isnan(ends).all() and all(isinstance(end, float) for end in ends)
+    assert np.isnan(share_interval(np.ones(9), 0.95, 0, 1)).all()
 
 
 def drawn_like(right: int, units: int) -> np.ndarray:
@@ -121,22 +113,19 @@ def drawn_like(right: int, units: int) -> np.ndarray:
 
 
 def test_a_share_of_few_units_has_one_more_at_each_end():
-    assert share_interval(np.ones(9), 0.95, 7, 8) == pytest.approx(
-        (0.9 - 1.96 * np.sqrt(0.9) / 10, 1), abs=1e-5
-    )  # 9 of 10
+    reach = 1.96 * np.sqrt(0.9) / 10
+    assert share_interval(np.ones(9), 0.95, 7, 8) == pytest.approx((0.9 - reach, 1), abs=1e-5)  # 9 of 10
     # 6 of 8: 0.7 of 10, and a variance of 8 * (0.1875 * 8 / 7 + 0.05^2) + 0.7^2 + 0.3^2 over 10^2
     low, high = share_interval(drawn_like(6, 8), 0.95, 7, 8)
     assert (low, high) == pytest.approx((0.7 - 1.96 * 0.15213, 0.7 + 1.96 * 0.15213), abs=1e-4)
 
 
 def test_a_difference_of_few_units_has_half_a_one_in_each_cell():
-    assert share_interval(np.zeros(9), 0.95, 7, 8, -1) == pytest.approx(
-        (-0.196, 0.196), abs=1e-4
-    )  # 1.96 / 10
-    low, high = share_interval(
-        np.ones(9), 0.95, 7, 8, -1
-    )  # 8 of 8 and none: 0.8, and 8 * 0.2^2 + (1.8^2 + 0.2^2) / 2 + 0.8^2
-    assert (low, high) == pytest.approx((0.8 - 0.196 * np.sqrt(2.6), 1), abs=1e-4)
+    ends = share_interval(np.zeros(9), 0.95, 7, 8, -1)
+    assert ends == pytest.approx((-0.196, 0.196), abs=1e-4)  # 1.96 / 10
+    # 8 of 8 and none: 0.8, and 8 * 0.2^2 + (1.8^2 + 0.2^2) / 2 + 0.8^2
+    ends = share_interval(np.ones(9), 0.95, 7, 8, -1)
+    assert ends == pytest.approx((0.8 - 0.196 * np.sqrt(2.6), 1), abs=1e-4)
 
 
 def test_few_units_in_several_strata_have_a_larger_variance():
@@ -145,13 +134,9 @@ def test_few_units_in_several_strata_have_a_larger_variance():
     reach = 1.96 * np.sqrt(8 * (0.25 + 0.0025) + 0.58) / 10
     assert share_interval(drawn_like(6, 8), 0.95, 6, 8) == pytest.approx((0.7 - reach, 1), abs=1e-4)
     # with two trainings of each model no more than Student's widening: (2.776 / 1.96)^2 is 2.006
-    assert np.diff(share_interval(drawn_like(8, 15), 0.95, 4, 15)) == pytest.approx(
-        2
-        * 1.96
-        * np.sqrt(15 * (2.006 * 8 / 15 * 7 / 14 + (8 / 15 - 9 / 17) ** 2) + (9 / 17) ** 2 + (8 / 17) ** 2)
-        / 17,
-        abs=1e-3,
-    )
+    variance = 15 * (2.006 * 8 / 15 * 7 / 14 + (8 / 15 - 9 / 17) ** 2) + (9 / 17) ** 2 + (8 / 17) ** 2
+    width = np.diff(share_interval(drawn_like(8, 15), 0.95, 4, 15))
+    assert width == pytest.approx(2 * 1.96 * np.sqrt(variance) / 17, abs=1e-3)
 
 
 def test_many_units_have_the_interval_of_their_resamples():
@@ -173,10 +158,6 @@ def test_resamples_that_are_all_alike_have_a_width_too():
     # over 10^2
     reach = 1.96 * np.sqrt(0.5) / 10
     assert share_interval(np.full(9, 0.5), 0.95, 6, 8) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-4)
-
-
-def test_a_share_without_degrees_of_freedom_has_no_interval():
-    assert np.isnan(share_interval(np.ones(9), 0.95, 0, 1)).all()
 
 
 @pytest.mark.parametrize("units", range(4, 13))
@@ -202,15 +183,9 @@ def test_resamples_have_the_whole_variance_of_a_mean():
 
 def test_clusters_that_cross_subsets_are_drawn_together():
     correct = np.array([[0.0], [1.0], [0.0], [1.0]])  # topics a and b, asked in two places
+    subsets, sections = ["u", "u", "v", "v"], {"u": ["u"], "v": ["v"]}
     drawn = resampled_sections(
-        correct,
-        ["u", "u", "v", "v"],
-        list("abab"),
-        {"u": 2, "v": 2},
-        {"u": ["u"], "v": ["v"]},
-        300,
-        0,
-        ["all"] * 4,
+        correct, subsets, list("abab"), {"u": 2, "v": 2}, sections, 300, 0, ["all"] * 4
     )
     assert np.array_equal(drawn[:, 0, 0], drawn[:, 0, 1]) and set(drawn.ravel()) == {0.0, 1.0}
 
@@ -235,7 +210,5 @@ def test_trainings_alone_make_an_interval_where_units_are_all_alike():
     values, freedom = with_trainings(scores.mean(axis=1), 9, [between])
     assert freedom == 2
     low, high = student_interval(values, 0.95, freedom)
-    expected = student.isf(0.025, 2) * 0.1 / math.sqrt(3)
-    assert (values[0], high - values[0], values[0] - low) == pytest.approx(
-        (0.5, expected, expected), rel=0.02
-    )
+    reach = student.isf(0.025, 2) * 0.1 / math.sqrt(3)
+    assert (values[0], high - values[0], values[0] - low) == pytest.approx((0.5, reach, reach), rel=0.02)

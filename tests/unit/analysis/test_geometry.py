@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support import script
 from tiny_models import ROWS
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.geometry import COLUMNS, geometry_table, linear_cka, spectra
@@ -19,6 +19,14 @@ INTERVAL = Interval(samples=200, confidence=0.95, seed=1)
 
 def noise(*shape, seed=1):
     return np.random.default_rng(seed).normal(size=shape)
+
+
+def table_of(base, english):
+    return geometry_table({"base": base, "en": english}, "b", ["en", "es", "ko"][: len(base)], INTERVAL)
+
+
+def cka_of(base, english):
+    return table_of(base, english).query("quantity == 'cka'")
 
 
 def test_languages_that_end_in_one_direction_have_a_share_of_one():
@@ -42,9 +50,7 @@ def test_cka_of_states_in_float32_that_are_far_from_zero_is_exact():
     single = [(100 + states).astype("float32") for states in (one, other)]
     assert linear_cka(*single) == pytest.approx(linear_cka(one, other), abs=1e-7)
     assert linear_cka(100 + one, 100 + other) == pytest.approx(linear_cka(one, other), abs=1e-12)
-    ends = geometry_table({"base": single[0][None], "en": single[1][None]}, "b", ["en"], INTERVAL).query(
-        "quantity == 'cka'"
-    )
+    ends = cka_of(single[0][None], single[1][None])
     assert 0.9 < ends["low"].item() < ends["high"].item() <= 1
 
 
@@ -55,9 +61,7 @@ def test_cka_of_unrelated_states_is_near_zero_though_there_are_fewer_passages_th
 
 def test_the_table_has_every_quantity_of_every_model_with_its_interval():
     base = noise(3, 20, 8)
-    table = geometry_table(
-        {"base": base, "en": base + 0.1 * noise(3, 20, 8, seed=2)}, "b", ["en", "es", "ko"], INTERVAL
-    )
+    table = table_of(base, base + 0.1 * noise(3, 20, 8, seed=2))
     assert list(table.columns) == COLUMNS
     assert table.groupby(["rm_training", "quantity"]).size().to_dict() == {
         ("base", "share"): 1, ("base", "spectrum"): 3, ("en", "share"): 1, ("en", "spectrum"): 3, ("en", "cka"): 3,
@@ -74,34 +78,23 @@ def test_intervals_of_few_passages_stay_within_bounds():
     """The jackknife on CKA's own scale reached 7 here; Fisher's keeps it below 1."""
     for seed in range(5):
         base = noise(3, 6, 8, seed=seed)
-        table = geometry_table(
-            {"base": base, "en": base + 0.5 * noise(3, 6, 8, seed=50 + seed)},
-            "b",
-            ["en", "es", "ko"],
-            INTERVAL,
-        )
+        table = table_of(base, base + 0.5 * noise(3, 6, 8, seed=50 + seed))
         cka, shares = table[table["quantity"] == "cka"], table[table["quantity"] != "cka"]
-        assert (
-            (cka["low"] >= -1).all()
-            and (cka["high"] <= 1).all()
-            and (shares[["low", "high"]].stack().between(0, 1)).all()
-        )
+        assert cka["low"].ge(-1).all() and cka["high"].le(1).all()
+        assert shares[["low", "high"]].stack().between(0, 1).all()
         assert (cka["low"] <= cka["value"]).all() and (cka["value"] <= cka["high"]).all()
         assert (cka["high"] > cka["low"]).all()
 
 
 def test_equal_states_have_a_cka_of_one_without_width():
     base = noise(1, 8, 4)
-    cka = geometry_table({"base": base, "en": base.copy()}, "b", ["en"], INTERVAL).query("quantity == 'cka'")
+    cka = cka_of(base, base.copy())
     assert cka[["value", "low", "high"]].to_numpy() == pytest.approx(np.ones((1, 3)))
 
 
 def test_four_passages_tell_no_interval_of_cka():
     base = noise(1, 4, 4)
-    cka = geometry_table({"base": base, "en": base + noise(1, 4, 4, seed=3)}, "b", ["en"], INTERVAL).query(
-        "quantity == 'cka'"
-    )
-    assert cka["low"].isna().all()
+    assert cka_of(base, base + noise(1, 4, 4, seed=3))["low"].isna().all()
 
 
 def test_states_are_those_of_each_text_s_last_token(base):
@@ -122,19 +115,15 @@ def test_layers_that_models_of_a_base_share_are_run_once(base):
         assert len(known) == len({text for of_language in texts for text in of_language})
     forgotten = {ids: 0 * states for ids, states in known.items()}
     assert np.abs(parallel_states(base, texts, 128, 64, "", 1, forgotten) - expected).max() > 1e-2
-    assert parallel_states(base, texts, 128, 64, "", 0, {}) == pytest.approx(
-        expected, abs=1e-5
-    )  # nothing is shared
+    unshared = parallel_states(base, texts, 128, 64, "", 0, {})
+    assert unshared == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_reward_model_s_states_are_those_before_its_head(reward_folder):
-    from transformers import AutoModelForSequenceClassification
-
     found = parallel_states(reward_folder, [[ROWS[0]["prompt"]]], 128, 64, "")
     model = AutoModelForSequenceClassification.from_pretrained(reward_folder)
-    logits = model(
-        **AutoTokenizer.from_pretrained(reward_folder)(ROWS[0]["prompt"], return_tensors="pt")
-    ).logits
+    inputs = AutoTokenizer.from_pretrained(reward_folder)(ROWS[0]["prompt"], return_tensors="pt")
+    logits = model(**inputs).logits
     head = model.score.weight.detach().numpy()
     assert (found[0, 0] @ head.T)[0] == pytest.approx(logits.item(), abs=1e-4)
 

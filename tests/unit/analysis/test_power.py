@@ -53,8 +53,9 @@ def test_the_standard_error_of_a_known_width():
 
 
 @pytest.mark.parametrize(
-    ("freedom", "expected"), [(np.inf, 1.959964 + 0.841621), (9, 0.9960 * np.sqrt(10)), (99, 2.829)]
-)  # 0.9960: of tables for n = 10
+    ("freedom", "expected"),  # 0.9960: of tables for n = 10
+    [(np.inf, 1.959964 + 0.841621), (9, 0.9960 * np.sqrt(10)), (99, 2.829)],
+)
 def test_the_errors_to_decide_are_those_of_a_t_test_s_power(freedom, expected):
     found = errors_to_decide(0.95, freedom)
     assert found == pytest.approx(expected, abs=1e-3)
@@ -79,35 +80,22 @@ def test_variance_between_trainings_is_divided_by_seeds_and_not_by_units():
 def test_a_row_s_error_is_half_its_interval_or_the_end_that_decides():
     quantile = stats.t.ppf(0.975, 159)
     assert measured_error(ROW, ABOVE, 1, 0.95) == Measured(pytest.approx(4 / quantile), 160)
-    several = {
-        **ROW,
-        "high": 60.0,
-        "test": "paired bootstrap over templates; the least of 8, by intersection-union",
-    }
-    assert measured_error(several, ABOVE, 1, 0.95).error == pytest.approx(4 / quantile)
-    assert measured_error({**several, "low": -60.0, "high": 6.0}, BELOW, 1, 0.95).error == pytest.approx(
-        4 / quantile
-    )
+    least = "paired bootstrap over templates; the least of 8, by intersection-union"
+    for rule, ends in ((ABOVE, {"high": 60.0}), (BELOW, {"low": -60.0})):
+        found = measured_error({**ROW, **ends, "test": least}, rule, 1, 0.95)
+        assert found.error == pytest.approx(4 / quantile)
     seeded = {**ROW, "se": 2.5, "se_trainings": 1.5}
     assert measured_error(seeded, ABOVE, 3, 0.95) == Measured(2.5, 160, pytest.approx(0.36), 3)
-    assert measured_error(ROW, ABOVE, 3, 0.95) == Measured(
-        pytest.approx(4 / quantile), 160, 0, 3
-    )  # trainings are alike
+    # Trainings are alike
+    assert measured_error(ROW, ABOVE, 3, 0.95) == Measured(pytest.approx(4 / quantile), 160, 0, 3)
 
 
 def test_a_correlation_s_error_is_fisher_s():
     low, high = (float(end[0]) for end in from_correlations([0.4], 19).ends(0.95))
-    row = {
-        **ROW,
-        "unit": "correlation",
-        "estimate": 0.4,
-        "low": low,
-        "high": high,
-        "n": 19,
-        "n_of": "reward models",
-    }
-    assert measured_error(row, ABOVE, 1, 0.95).error == pytest.approx(1 / 4)
-    value = needed_value(measured_error(row, ABOVE, 1, 0.95), ABOVE, "correlation", 19, 1, 1, 0.95)
+    row = {**ROW, "unit": "correlation", "estimate": 0.4, "low": low, "high": high, "n": 19}
+    measured = measured_error(row, ABOVE, 1, 0.95)
+    assert measured.error == pytest.approx(1 / 4)
+    value = needed_value(measured, ABOVE, "correlation", 19, 1, 1, 0.95)
     assert value == pytest.approx(np.tanh(2.801585 / 4))
 
 
@@ -148,47 +136,33 @@ def test_a_claim_holds_from_so_many_errors_off_its_bound(rule, unit, error, expe
 
 @pytest.mark.parametrize(("n", "possible"), [(16, False), (37, False), (38, True), (1000, True)])
 def test_that_a_correlation_is_small_takes_38_reward_models(n, possible):
-    value = holds_from(
-        Rule("below", 0.5, 0),
-        "correlation",
-        1 / np.sqrt(n - 3),
-        errors_to_decide(0.95, np.inf),
-        either_sign=True,
-    )
+    error, multiple = 1 / np.sqrt(n - 3), errors_to_decide(0.95, np.inf)
+    value = holds_from(Rule("below", 0.5, 0), "correlation", error, multiple, either_sign=True)
     assert np.isfinite(value) == possible
 
 
-def test_a_correlation_that_is_to_be_small_counts_without_its_sign():
-    small = Rule("below", 0.5, 0)
-    assert is_reached(-0.1, 0.2, small, either_sign=True) and not is_reached(
-        -0.9, 0.2, small, either_sign=True
-    )
-    assert is_reached(-0.9, 0.2, small, either_sign=False)
-    assert not is_reached(np.nan, 0.2, small, either_sign=False) and not is_reached(
-        0.1, np.nan, small, either_sign=False
-    )
+@pytest.mark.parametrize(
+    ("value", "needed", "either_sign", "reached"),
+    [(-0.1, 0.2, True, True), (-0.9, 0.2, True, False), (-0.9, 0.2, False, True), (np.nan, 0.2, False, False),
+     (0.1, np.nan, False, False)],
+)  # fmt: skip
+def test_a_correlation_that_is_to_be_small_counts_without_its_sign(value, needed, either_sign, reached):
+    assert is_reached(value, needed, Rule("below", 0.5, 0), either_sign=either_sign) == reached
 
 
 def test_few_units_decide_nothing():
     assert np.isnan(needed_value(Measured(1.0, 100), ABOVE, "points", 9, 0.09, 1, 0.95))
-    assert needed_value(Measured(1.0, 100), ABOVE, "points", 10, 0.1, 1, 0.95) == pytest.approx(
-        np.sqrt(10) * 3.1496, abs=0.01
-    )
+    value = needed_value(Measured(1.0, 100), ABOVE, "points", 10, 0.1, 1, 0.95)
+    assert value == pytest.approx(np.sqrt(10) * 3.1496, abs=0.01)
 
 
 @pytest.mark.slow
 def test_a_claim_holds_at_its_value_in_four_of_five_samples():
     generator = np.random.default_rng(1)
     value = needed_value(Measured(1 / np.sqrt(400), 400), ABOVE, "points", 25, 25 / 400, 1, 0.95)
-    held = [
-        verdict(from_units([generator.normal(value, 1, 25)]), ABOVE, 0.95) == "holds" for _ in range(4000)
-    ]
+    samples = generator.normal(value, 1, (4000, 25))
+    held = [verdict(from_units([sample]), ABOVE, 0.95) == "holds" for sample in samples]
     assert np.mean(held) == pytest.approx(0.8, abs=0.02)
-
-
-def results(folder, table, name="transfer_claims.csv"):
-    folder.mkdir(parents=True, exist_ok=True)
-    table.to_csv(folder / name, index=False)
 
 
 def claims(**changed):
@@ -202,11 +176,8 @@ def claims(**changed):
 
 
 def cells(text, claim):
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in text.splitlines()
-        if line.startswith("|")
-    ]
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     (row,) = [row for row in rows if row[0].endswith(f": {claim}")]
     return row
 
@@ -224,7 +195,8 @@ def test_the_page_has_what_each_claim_needs_and_how_many_units_the_printed_value
         english_leads_by_three_points={**printed, **seeded},
         reasoning_gains_most=another,
     )
-    results(tmp_path / "results", table)
+    (tmp_path / "results").mkdir()
+    table.to_csv("results/transfer_claims.csv", index=False)
     assert cli.main(["power"]) == 0
     text = capsys.readouterr().out
     error = 4 / stats.t.ppf(0.975, 159)

@@ -12,6 +12,7 @@ from polyreward.core.errors import PolyrewardError
 BENCHMARK = Benchmark("b", {"chat": ["advice"], "safety": ["refuse"]}, {})
 INTERVAL = Interval(samples=1000, confidence=0.95, seed=1)
 NAMED = ["a", "b"], ["en", "ko", "es"]
+KEY = ["base_model", "eval_language"]
 N = 20  # templates of a section
 
 
@@ -31,16 +32,10 @@ def scores(right: dict[tuple[str, str], float]) -> pd.DataFrame:
 
 def test_a_gap_is_english_less_the_language_and_bases_are_compared_in_it():
     made_up = {
-        ("a_en", "en"): 0.9,
-        ("a_en", "ko"): 0.5,
-        ("a_en", "es"): 0.9,
-        ("b_en", "en"): 0.8,
-        ("b_en", "ko"): 0.7,
-        ("b_en", "es"): 0.8,
-    }
-    table = transfer_gaps(scores(made_up), *NAMED, BENCHMARK, INTERVAL).set_index(
-        ["base_model", "eval_language"]
-    )
+        ("a_en", "en"): 0.9, ("a_en", "ko"): 0.5, ("a_en", "es"): 0.9,
+        ("b_en", "en"): 0.8, ("b_en", "ko"): 0.7, ("b_en", "es"): 0.8,
+    }  # fmt: skip
+    table = transfer_gaps(scores(made_up), *NAMED, BENCHMARK, INTERVAL).set_index(KEY)
     gaps = table["gap_points"].to_dict()
     assert gaps == pytest.approx({
         ("a", "ko"): 40, ("a", "es"): 0, ("b", "ko"): 10, ("b", "es"): 0, ("a - b", "ko"): 30, ("a - b", "es"): 0,
@@ -62,18 +57,15 @@ def test_pairs_that_a_language_lacks_are_left_out():
 def test_languages_without_a_common_pair_are_refused():
     table = scores({("a_en", "en"): 0.9, ("a_en", "ko"): 0.5})
     table.loc[table["language"] == "ko", "id"] += "-ko"
-    with pytest.raises(
-        PolyrewardError, match="b: no pair is in all of en, ko. Give every language the same ids"
-    ):
+    said = "b: no pair is in all of en, ko. Give every language the same ids"
+    with pytest.raises(PolyrewardError, match=said):
         transfer_gaps(table, ["a"], ["en", "ko"], BENCHMARK, INTERVAL)
 
 
 def test_of_several_trainings_it_is_the_mean_and_their_spread_widens_the_interval():
     alike = {
-        (f"a_en{seed}", language): share
-        for seed in ("", "_seed2")
-        for language, share in (("en", 0.9), ("ko", 0.6))
-    }
+        ("a_en", "en"): 0.9, ("a_en", "ko"): 0.6, ("a_en_seed2", "en"): 0.9, ("a_en_seed2", "ko"): 0.6,
+    }  # fmt: skip
     apart = {**alike, ("a_en", "ko"): 0.45, ("a_en_seed2", "ko"): 0.75}
     one, other = (
         transfer_gaps(scores(made_up), ["a"], ["en", "ko"], BENCHMARK, INTERVAL).iloc[0]
@@ -87,9 +79,8 @@ def test_of_several_trainings_it_is_the_mean_and_their_spread_widens_the_interva
 def test_the_order_of_scores_does_not_matter():
     made_up = scores({("a_en", "en"): 0.9, ("a_en", "ko"): 0.5, ("b_en", "en"): 0.8, ("b_en", "ko"): 0.7})
     turned = made_up.sort_values(["language", "scorer"], kind="stable", ascending=False)
-    key = ["base_model", "eval_language"]
     one, other = (
-        transfer_gaps(table, ["a", "b"], ["en", "ko"], BENCHMARK, INTERVAL).set_index(key)["gap_points"]
+        transfer_gaps(table, ["a", "b"], ["en", "ko"], BENCHMARK, INTERVAL).set_index(KEY)["gap_points"]
         for table in (made_up, turned)
     )
     assert one["a", "ko"] == other["a", "ko"] and one["b", "ko"] == other["b", "ko"]

@@ -40,18 +40,23 @@ def written(folder, text):
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    """The same notebook after two runs: [(ipynb, html)]."""
-    folder = tmp_path_factory.mktemp("notebook")
-    for run in ("one", "two"):
-        notebook = execute_notebook(
-            written(folder, HEAD + WORKING), {"results": "results/tiny", "languages": ["es", "ko"]}
-        )
-        write_notebook(notebook, folder / run / "of.ipynb", folder / run / "of.html")
-    return [
-        [(folder / run / f"of.{kind}").read_text(encoding="utf-8") for kind in ("ipynb", "html")]
-        for run in ("one", "two")
-    ]
+def notebooks(tmp_path_factory):
+    """The same notebook after two runs."""
+    source = written(tmp_path_factory.mktemp("notebook"), HEAD + WORKING)
+    settings = {"results": "results/tiny", "languages": ["es", "ko"]}
+    return [execute_notebook(source, settings) for _ in range(2)]
+
+
+@pytest.fixture(scope="module")
+def pages(notebooks, tmp_path_factory):
+    """Both of them as [(ipynb, html)]."""
+    found = []
+    for notebook in notebooks:
+        folder = tmp_path_factory.mktemp("page")
+        paths = [folder / f"of.{kind}" for kind in ("ipynb", "html")]
+        write_notebook(notebook, *paths)
+        found.append([path.read_text(encoding="utf-8") for path in paths])
+    return found
 
 
 def test_a_notebook_runs_with_the_pipelines_settings(pages):
@@ -64,9 +69,8 @@ def test_a_notebook_runs_with_the_pipelines_settings(pages):
 
 def test_two_runs_give_the_same_bytes_without_times(pages):
     assert pages[0] == pages[1]
-    assert [cell["id"] for cell in json.loads(pages[0][0])["cells"]] == [
-        f"cell-{number}" for number in range(1, 6)
-    ]
+    ids = [cell["id"] for cell in json.loads(pages[0][0])["cells"]]
+    assert ids == [f"cell-{number}" for number in range(1, 6)]
     assert "iopub" not in pages[0][0]
 
 
@@ -77,17 +81,15 @@ def test_the_page_loads_nothing_and_has_words_for_its_figure(pages):
 
 
 def test_a_failing_cell_is_told_with_its_traceback(tmp_path):
-    with pytest.raises(
-        PolyrewardError, match=r"(?s)of.py: a cell failed.*share\['xx'\].*KeyError: 'xx'"
-    ) as caught:
+    said = r"(?s)of.py: a cell failed.*share\['xx'\].*KeyError: 'xx'"
+    with pytest.raises(PolyrewardError, match=said) as caught:
         execute_notebook(written(tmp_path, HEAD + FAILING), {})
     assert "\x1b" not in str(caught.value)
 
 
 def test_a_warning_goes_to_the_log_since_it_names_paths(tmp_path, caplog):
-    notebook = execute_notebook(
-        written(tmp_path, HEAD + "# %%\nimport warnings\nwarnings.warn('few pairs')\nprint('kept')\n"), {}
-    )
+    cell = "# %%\nimport warnings\nwarnings.warn('few pairs')\nprint('kept')\n"
+    notebook = execute_notebook(written(tmp_path, HEAD + cell), {})
     (output,) = notebook.cells[-1].outputs
     assert output.text == "kept\n"
     assert "cell-3: " in caplog.text and "UserWarning: few pairs" in caplog.text
@@ -95,17 +97,15 @@ def test_a_warning_goes_to_the_log_since_it_names_paths(tmp_path, caplog):
 
 @pytest.mark.parametrize("text", [WORKING, HEAD + HEAD])
 def test_a_notebook_has_one_cell_for_its_settings(tmp_path, text):
-    with pytest.raises(
-        PolyrewardError, match="of.py: [02] cells are tagged `parameters`; tag the one that sets SETTINGS"
-    ):
+    said = "of.py: [02] cells are tagged `parameters`; tag the one that sets SETTINGS"
+    with pytest.raises(PolyrewardError, match=said):
         execute_notebook(written(tmp_path, text), {})
 
 
-def test_neither_file_is_written_where_one_cannot_be(tmp_path):
-    notebook = execute_notebook(written(tmp_path, HEAD), {})
+def test_neither_file_is_written_where_one_cannot_be(tmp_path, notebooks):
     (tmp_path / "of.html").mkdir()
     with pytest.raises(OSError):
-        write_notebook(notebook, tmp_path / "of.ipynb", tmp_path / "of.html")
+        write_notebook(notebooks[0], tmp_path / "of.ipynb", tmp_path / "of.html")
     assert not (tmp_path / "of.ipynb").exists()
 
 
