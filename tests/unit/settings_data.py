@@ -77,9 +77,9 @@ WEIGHTS = {"correctness": 1, "appropriateness": 1, "layout": 1}
 LEFT_OUT = object()
 
 
-def changed(**changes):
-    """Return the good configuration with changes; a key `a__b` changes b in a, and LEFT_OUT takes it away."""
-    config = copy.deepcopy(CONFIG)
+def changed(config=CONFIG, /, **changes):
+    """Return a configuration with changes; a key `a__b` changes b in a, and LEFT_OUT takes it away."""
+    config = copy.deepcopy(config)
     for key, value in changes.items():
         *outer, last = key.split("__")
         inner = config

@@ -38,16 +38,12 @@ def data(tmp_path):
 
 
 def score(folder, rows, out) -> int:
-    return cli.main(
-        ["score", str(folder), str(rows), "--out", str(out), "--max-length", "128", "--token-budget", "200"]
-    )
+    files = ["score", str(folder), str(rows), "--out", str(out)]
+    return cli.main([*files, "--max-length", "128", "--token-budget", "200"])
 
 
 def test_help_does_not_wait_for_torch():
-    script = (
-        "import sys; from polyreward.cli import main; main(['score', '--help']); sys.exit('torch' in"
-        " sys.modules)"
-    )
+    script = "import sys, polyreward.cli; polyreward.cli.main(['score', '--help']); sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
@@ -56,10 +52,7 @@ def test_help_does_not_wait_for_torch():
     [
         (["scor"], "No such command 'scor'"),
         (["score", "m", "d"], "Missing option '--out'"),
-        (
-            ["score", "m", "d", "--out", "o", "--kind", "x"],
-            "'x' is not one of 'classifier', 'implicit', 'generative'",
-        ),
+        (["score", "m", "d", "--kind", "x"], "'x' is not one of 'classifier', 'implicit', 'generative'"),
         (["catalog", "check"], "Missing argument 'LANGUAGES...'"),
         (["plan", "--configfile"], "requires an argument"),
     ],
@@ -127,14 +120,13 @@ def test_a_bad_row_gives_exit_1_and_its_line(model, rows_file, tmp_path, capsys,
     assert not (tmp_path / "out.parquet").exists()
 
 
+NOWHERE = ["/no/where", "../none", "~/none", "results/work/4_models/none", "here/none"]
+
+
 @pytest.mark.parametrize(
     ("source", "problem"),
     [
-        ("/no/where", "there is no such folder"),
-        ("../none", "there is no such folder"),
-        ("~/none", "there is no such folder"),
-        ("results/work/4_models/none", "there is no such folder"),
-        ("here/none", "there is no such folder"),
+        *((path, "there is no such folder") for path in NOWHERE),
         ("here", "is no model folder (no config.json in it)"),
         ("rows.jsonl", "is a file, not a model folder"),
     ],
@@ -153,9 +145,8 @@ def test_a_wrong_model_and_a_bad_file_are_named_together(rows_file, tmp_path, ca
     rows_file.write_text(rows_file.read_text() + "{not json\n")
     assert score(tmp_path / "none", rows_file, tmp_path / "out.parquet") == 1
     message = capsys.readouterr().err
-    assert message.startswith(
-        f"polyreward: score: 2 problems\n  - {tmp_path / 'none'}: there is no such folder"
-    )
+    missing = f"  - {tmp_path / 'none'}: there is no such folder"
+    assert message.startswith(f"polyreward: score: 2 problems\n{missing}")
     assert f"{rows_file}:{len(ROWS) + 1}: not JSON" in message
 
 
@@ -172,19 +163,17 @@ def test_catalog_check_with_a_removed_entry_gives_exit_1_and_names_it(data, caps
     number, removed = next((n, entry) for n, entry in enumerate(entries) if "chat-p02: prompt" in entry)
     path.write_text("\n\n".join(entries[:number] + entries[number + 1 :]), encoding="utf-8")
     assert catalog("check", data, "es") == 1
-    message = capsys.readouterr().err
+    message, text = capsys.readouterr().err, "Why does it get dark so early in {place}"
     assert "1 problem" in message
     assert "is not in the catalog; run `polyreward catalog update` and translate it" in message
-    assert "Why does it get dark so early in {place}" in removed
-    assert "Why does it get dark so early in {place}" in message
+    assert text in removed and text in message
 
 
 def test_catalog_update_adds_new_texts_to_every_language(data):
-    item = (
-        '- {id: new, subset: advice, slots: {}, fills: [{}], prompt: "Brand new?", chosen: "Quite new.",'
-        ' rejected: "Old hat."}\n'
+    answers = "prompt: Brand new?, chosen: Quite new., rejected: Old hat."
+    (data / "pool/new.yaml").write_text(
+        f"- {{id: new, subset: advice, slots: {{}}, fills: [{{}}], {answers}}}\n"
     )
-    (data / "pool/new.yaml").write_text(item)
     assert catalog("update", data, "es", "it", "ko", "zh") == 1  # the new texts are not translated
     for language in ("es", "it", "ko", "zh"):
         assert "Brand new?" in (data / f"catalogs/{language}.po").read_text(encoding="utf-8"), language
@@ -195,7 +184,7 @@ def test_settings_writes_the_schema_and_the_reference(tmp_path, monkeypatch, cap
     monkeypatch.setattr(pages, "ROOT", tmp_path)
     assert cli.main(["settings"]) == 0
     assert capsys.readouterr().out.split() == ["workflow/schemas/config.schema.json", "docs/settings.md"]
-    assert all((tmp_path / path).read_text() == (ROOT / path).read_text() for path in ("docs/settings.md",))
+    assert (tmp_path / "docs/settings.md").read_text() == (ROOT / "docs/settings.md").read_text()
 
 
 def test_envs_writes_the_environments_and_lists_them(tmp_path, monkeypatch, capsys):
@@ -232,16 +221,15 @@ def helps():
     for name, command in cli.commands.commands.items():
         yield name, command.help
         yield name, command.get_short_help_str(1000)
-        yield from (
-            (f"{name} {one.name}", one.help) for one in command.params if one.param_type_name == "option"
-        )
+        options = [one for one in command.params if one.param_type_name == "option"]
+        yield from ((f"{name} {one.name}", one.help) for one in options)
 
 
-@pytest.mark.parametrize(("name", "text"), list(helps()), ids=lambda one: one[:40].replace("\n", " "))
-def test_each_help_text_begins_with_a_noun_or_a_verb(name, text):
-    first = text.split()[0].strip(".,:;")
-    assert first[0].isupper(), name
-    assert first not in ("Of", "Whose", "What", "Which", "As", "By", "Where", "From", "It", "That"), name
+def test_each_help_text_begins_with_a_noun_or_a_verb():
+    for name, text in helps():
+        first = text.split()[0].strip(".,:;")
+        assert first[0].isupper(), name
+        assert first not in ("Of", "Whose", "What", "Which", "As", "By", "Where", "From", "It", "That"), name
 
 
 def test_the_version_and_the_commands_to_start_with(capsys):

@@ -21,7 +21,7 @@ def test_it_trains_each_base_in_each_language_on_24_gib_and_asks_no_service():
     assert rules["dpo_policy"] == 8
     fetched = rules["base_model"] + rules["hub_model"] + rules["dataset"]
     assert rules["hub_revision"] == fetched - 2  # mini-twins, mini-pool
-    assert too_large([(job.rule, job.wildcards, job.model) for job in jobs], 22) == []
+    assert too_large(jobs, 22) == []
     assert sum(disk_gib(jobs, scale).values()) < 250
     assert not any("server" in entry for job in jobs for entry in job.held)
     assert missing_keys(jobs, scale, {"HF_TOKEN": "x"}) == []
@@ -37,7 +37,7 @@ def test_it_takes_no_more_hours_of_a_card_of_24_gb_than_it_says(scale, target, m
     estimate = Estimate(found, ROOT / "nowhere", card_speeds(22, {}))
     assert most / 2 < by_rule(jobs, {}, estimate)["estimate"].sum() <= most
     assert too_long(jobs, estimate) == []
-    assert too_large([(job.rule, job.wildcards, job.model) for job in jobs], 22) == []
+    assert too_large(jobs, 22) == []
 
 
 def test_its_train_set_is_of_the_paper():

@@ -1,6 +1,8 @@
 """A language that brings a folder of its own: what is missing is listed at once, before anything runs, and a
 part is enough."""
 
+import shutil
+
 import pytest
 from babel.messages.pofile import read_po, write_po
 from support import ROOT, TINY
@@ -11,6 +13,7 @@ from polyreward.config.registry import Registry, by_language
 from polyreward.config.scale import Scale, read_scale
 from polyreward.config.translation import engine_of, languages_brought, languages_translated
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.preflight import check_languages, update_folder
 
 GERMAN = "name: German\nscript: Latn\nresource_class: 5\nfamily: Indo-European\ncoverage: {}\n"
@@ -31,8 +34,7 @@ def begun(scale, tmp_path_factory):
 
 
 def written(begun, tmp_path, coverage, texts):
-    """Return a copy of a begun folder whose texts are translated as `texts` (a function of a message's number
-    and text) says."""
+    """Return a copy of a begun folder, each text translated by `texts`, a function of its number and itself."""
     folder = tmp_path / "de"
     folder.mkdir()
     (folder / FACTS).write_text(GERMAN.format(coverage), encoding="utf-8")
@@ -56,11 +58,8 @@ def test_a_folder_is_begun_with_what_cldr_knows_and_the_texts_that_are_drawn_fir
         "resource_class:  # 0 to 5, Joshi et al. 2020",
     ]
     with open(begun / CATALOG, "rb") as stream:
-        owners = list(
-            dict.fromkeys(
-                message.auto_comments[0].split(": ")[0] for message in read_po(stream) if message.id
-            )
-        )
+        messages = [message for message in read_po(stream) if message.id]
+    owners = list(dict.fromkeys(message.auto_comments[0].split(": ")[0] for message in messages))
     first = [name.rsplit("-", 1)[0] for name in owners[:8]]
     assert sorted(first) == sorted(["chat", "chat-hard", "reasoning", "safety"] * 2)
     assert owners.index("passage-01") > max(place for place, name in enumerate(owners) if "-p" in name and name[-1].isdigit()
@@ -84,12 +83,8 @@ def test_a_missing_folder_a_wrong_code_and_wrong_facts_are_named(tmp_path):
         "name: German\nscript: Latn\nresource_class: 9\nfamily: x\ncoverage: some\ncolour: red\n"
     )
     texts = "\n".join(folder_problems("de", tmp_path))
-    for wanted in (
-        "`coverage` is `some`",
-        "`resource_class` is `9`",
-        "`colour` is unknown",
-        f"there is no `{tmp_path / CATALOG}`",
-    ):
+    missing = f"there is no `{tmp_path / CATALOG}`"
+    for wanted in ("`coverage` is `some`", "`resource_class` is `9`", "`colour` is unknown", missing):
         assert wanted in texts
     (tmp_path / FACTS).write_text("a: [")
     assert "not YAML" in next(folder_problems("de", tmp_path))
@@ -108,14 +103,12 @@ def test_of_a_part_what_is_left_out_is_counted_and_what_is_broken_is_an_error(be
     assert main_line.startswith("de: mini-eval: 327 of 328 are translated (")
     assert main_line.endswith("; of the 104 that this scale uses, 103")
     assert others[0].startswith("de: mini-pool: 323 of 323")
-    for path in folder.iterdir():
-        path.rename(tmp_path / path.name)
-    folder.rmdir()
-    broken = written(
+    shutil.rmtree(folder)
+    spoilt = written(
         begun, tmp_path, "part", lambda number, text: text.replace("{", "<") if number < 3 else ""
     )
     with pytest.raises(PolyrewardError, match="lost {"):
-        check_languages(of_german(scale, broken), ROOT)
+        check_languages(of_german(scale, spoilt), ROOT)
 
 
 def test_of_too_small_a_part_all_that_cannot_be_made_is_listed_at_once(begun, tmp_path, scale):
@@ -124,9 +117,9 @@ def test_of_too_small_a_part_all_that_cannot_be_made_is_listed_at_once(begun, tm
         check_languages(of_german(scale, folder), ROOT)
     text = str(error.value)
     for wanted in (
-        "no template of mini-eval's subset multi_turn is translated whole; translate one, such as `chat-e",
+        "no template of mini-eval's subset multi_turn is translated whole; translate some, such as `chat-e",
         "no template of mini-pool's section safety is translated whole",
-        "0 of mini-passages are translated; translate 4 or more",
+        "mini-passages: 0 of the 200 that this scale uses are translated; translate 4 or more",
         "no template of mini-twins's subset twin_reasoning",
     ):
         assert wanted in text
@@ -135,9 +128,8 @@ def test_of_too_small_a_part_all_that_cannot_be_made_is_listed_at_once(begun, tm
 def test_a_language_that_a_model_translates_needs_no_texts(begun, tmp_path, scale):
     folder = written(begun, tmp_path, "all", lambda number, text: "")
     german = of_german(scale, folder)
-    translation = german.settings.translation.model_copy(
-        update={"engine": {"default": "gettext", "de": "tiny-gemma"}}
-    )
+    engine = {"default": "gettext", "de": "tiny-gemma"}
+    translation = german.settings.translation.model_copy(update={"engine": engine})
     by_model = Scale(german.settings.model_copy(update={"translation": translation}), german.known)
     assert check_languages(by_model, ROOT) == []
     (folder / CATALOG).unlink()
@@ -170,24 +162,12 @@ def french():
 
 def test_french_is_an_overlay_whose_table_is_the_next_one(french):
     names = {language: facts["name"] for language, facts in french.known.languages.items()}
-    entries = read_scale_registry(french, names)
-    assert entries.language_tables == {
-        "table3": "en",
-        "table4": "es",
-        "table5": "it",
-        "table6": "ko",
-        "table7": "zh",
-        "table8": "fr",
-    }
-    assert entries.entry("table8")["number"] == "Table 8" and "French benchmark" in entries.caption("table8")
-    assert "table8" not in entries.printed() and "results/french/table8.csv" in entries.targets("transfer")
-
-
-def read_scale_registry(scale, names):
-    from polyreward.core.yaml_files import read_yaml
-
-    entries = by_language(read_yaml(ROOT / "workflow/artifacts.yaml"), names, scale.languages)
-    return Registry(scale, entries, report=lambda file, **_: file)
+    entries = by_language(read_yaml(ROOT / "workflow/artifacts.yaml"), names, french.languages)
+    tables = Registry(french, entries, report=lambda file, **_: file)
+    languages = ["en", "es", "it", "ko", "zh", "fr"]
+    assert tables.language_tables == {f"table{number}": one for number, one in enumerate(languages, 3)}
+    assert tables.entry("table8")["number"] == "Table 8" and "French benchmark" in tables.caption("table8")
+    assert "table8" not in tables.printed() and "results/french/table8.csv" in tables.targets("transfer")
 
 
 def test_what_data_does_not_bring_is_translated_by_the_language_s_engine(french):

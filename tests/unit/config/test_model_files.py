@@ -25,29 +25,20 @@ KNOWN = Known(
     judge_wordings={"rewardbench": {"url": "https://x/y.py"}},
 )
 
-SERVE = {"command": ["x"], **LIMITS}
+
+def files_of(**changes):
+    """Return the files of a scale of these catalogs."""
+    return ModelFiles(Scale(settings_with({"results": "out", **changes}), KNOWN))
 
 
-def scale(serve=None, launch=None, precision="float32"):
+@pytest.fixture
+def files():
     carb = {
         "generators": {"g": {"kind": "generative", "hub": "org/gen", "revision": "v2"}},
         "embedding": {"model": "small"},
     }
     listed = {"mine": {"kind": "implicit", "hub": "org/dpo", "reference": {"hub": "org/ref"}}}
-    devices = {"serve": serve, "launch": launch}
-    changes = {
-        "results": "out",
-        "reward_models": listed,
-        "carb": carb,
-        "devices": devices,
-        "precision": precision,
-    }
-    return Scale(settings_with(changes), KNOWN)
-
-
-@pytest.fixture
-def files():
-    return ModelFiles(scale())
+    return files_of(reward_models=listed, carb=carb)
 
 
 def test_all_that_the_hub_has_is_known_by_its_name_in_files(files):
@@ -101,7 +92,7 @@ def test_a_reference_is_loaded_beside_its_model(files):
 
 @pytest.mark.parametrize(("verdict", "served"), [("text", True), ("labels", False)])
 def test_judges_that_write_are_served_where_a_server_is_configured(verdict, served):
-    files = ModelFiles(scale(serve=SERVE))
+    files = files_of(devices={"serve": {"command": ["x"], **LIMITS}})
     assert ("serve" in files.loadable({"kind": "generative", "model": "small", "verdict": verdict})) == served
 
 
@@ -113,21 +104,18 @@ def test_items_are_people_s_own_or_fetched(files):
 def test_a_judge_waits_for_the_words_of_its_question_only_where_they_are_fetched(tmp_path):
     own = tmp_path / "own.yaml"
     own.write_text("text: mine", encoding="utf-8")
-    fetched = "out/work/1_sources/judge_questions/rewardbench.yaml"
-    cases = [
+    fetched, published = (
+        "out/work/1_sources/judge_questions/rewardbench.yaml",
+        {"judge_wordings": "published"},
+    )
+    mine = {**published, "judge_questions": {"rewardbench": str(own)}}
+    for changes, asked, question, waits in (
         ({}, "rewardbench", {"text": "ours"}, []),
-        ({"judge_wordings": "published"}, "rewardbench", fetched, [fetched]),
-        ({"judge_wordings": "published"}, "rm-r1", {"text": "ours"}, []),
-        (
-            {"judge_wordings": "published", "judge_questions": {"rewardbench": str(own)}},
-            "rewardbench",
-            {"text": "mine"},
-            [],
-        ),
-    ]
-    for changes, asked, question, waits in cases:
-        files = ModelFiles(Scale(settings_with({"results": "out", **changes}), KNOWN))
-        entry = {"path": "here", "question": asked}
+        (published, "rewardbench", fetched, [fetched]),
+        (published, "rm-r1", {"text": "ours"}, []),
+        (mine, "rewardbench", {"text": "mine"}, []),
+    ):
+        files, entry = files_of(**changes), {"path": "here", "question": asked}
         assert files.loadable(entry)["question"] == question
         assert files.folders(entry) == ["here", *waits]
     assert files.folders({"path": "here"}) == ["here"]

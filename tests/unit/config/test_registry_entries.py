@@ -30,11 +30,10 @@ NAMES = {"en": "English", "zh": "Chinese"}
 
 @pytest.fixture
 def registry():
+    own = {"mine": SimpleNamespace(language="de", about=None)}
     scale = SimpleNamespace(
         paths=Paths("out"),
-        settings=SimpleNamespace(
-            source_language="en", own_benchmarks={"mine": SimpleNamespace(language="de", about=None)}
-        ),
+        settings=SimpleNamespace(source_language="en", own_benchmarks=own),
         languages=["en", "es"],
         confidence="95%",
         check="A check.",
@@ -76,10 +75,8 @@ def test_only_tables_of_the_scale_s_languages_are_made(registry):
     assert registry.targets() == ["out/one.png", "out/table3.csv"]
     assert registry.targets("carb") == ["out/one.png"]
     assert registry.language_tables == {"table3": "en"}
-    assert (
-        registry.printed() == registry.printed("transfer") == {"table3": "printed.csv"}
-        and registry.printed("carb") == {}
-    )
+    assert registry.printed() == registry.printed("transfer") == {"table3": "printed.csv"}
+    assert registry.printed("carb") == {}
     assert registry.compared_targets() == registry.compared_targets("transfer") == ["out/compare/table3.csv"]
     assert registry.compared_targets("carb") == []
     assert registry.own_targets == ["out/benchmark_mine.csv"]
@@ -88,22 +85,17 @@ def test_only_tables_of_the_scale_s_languages_are_made(registry):
 def test_captions_say_the_level_of_the_intervals(registry):
     assert registry.caption("table3") == "On the English benchmark, 95%."
     assert registry.caption("one") == "At 95%. A check."
-    assert registry.caption("benchmark_mine").startswith(
-        "Accuracy (%) of every scorer on mine (de), on each subset and "
-    )
-    assert "with 95% Wilson intervals over items. The chosen answer must" in registry.caption(
-        "benchmark_mine"
-    )
 
 
-def test_an_own_benchmark_s_caption_says_what_it_holds(registry):
-    registry.scale.settings.own_benchmarks["mine"].about = "Pairs of {mine}."
-    assert (
-        "intervals over items. Pairs of {mine}. The chosen answer must score above every rejected one"
-        in registry.caption("benchmark_mine")
-    )
-    assert registry.entry("benchmark_mine")["rule"] == "own_benchmark_table"
-    assert registry.entry("benchmark_mine")["target"] == "benchmark_mine.csv"
+def test_an_own_benchmark_has_an_entry_whose_caption_says_what_it_holds(registry):
+    entry = registry.entry("benchmark_mine")
+    assert (entry["rule"], entry["target"]) == ("own_benchmark_table", "benchmark_mine.csv")
+    begin = "Accuracy (%) of every scorer on mine (de), on each subset and "
+    after = "The chosen answer must score above every rejected one"
+    for about, said in ((None, ""), ("Pairs of {mine}.", "Pairs of {mine}. ")):
+        registry.scale.settings.own_benchmarks["mine"].about = about
+        caption = registry.caption("benchmark_mine")
+        assert caption.startswith(begin) and f"with 95% Wilson intervals over items. {said}{after}" in caption
 
 
 def test_the_report_shows_a_file_under_its_artifact_s_number(registry):

@@ -1,10 +1,10 @@
 """What a scale makes: models, scorers and files of a small made-up one, with answers by hand."""
 
-import copy
 import dataclasses
 
 import pytest
-from settings_data import LM, settings_with
+from settings_data import LM, changed, settings_with
+from settings_data import SERVE as LIMITS
 from support import ROOT
 
 from polyreward.config.inputs import claims_of, notebook_settings, transfer_notebook
@@ -12,7 +12,6 @@ from polyreward.config.scale import Scale, read_scale
 from polyreward.config.settings import Known
 from polyreward.config.translation import Engine, engine_of, quality_rows
 
-SERVE = {"command": ["x"], "startup_s": 1, "concurrency": 1, "timeout_s": 1, "retries": 0}
 CONFIG = {
     "results": "out",
     "seed": 7,
@@ -35,7 +34,7 @@ CONFIG = {
     "scoring": {"max_length": 64},
     "intervals": {"samples": 100, "confidence": 0.95},
     "reward_model": {"lora": {"rank": 1, "alpha": 1, "top_layers": 2}, "cache_frozen_layers": True},
-    "devices": {"launch": None, "serve": SERVE, "liger": False},
+    "devices": {"launch": None, "serve": {"command": ["x"], **LIMITS}, "liger": False},
     "translation": {
         "engine": "by-hand",
         "engines": {
@@ -65,19 +64,19 @@ KNOWN = Known(
 )
 
 
-@pytest.fixture
-def config():
-    return copy.deepcopy(CONFIG)
+def scale_with(**changes):
+    return Scale(settings_with(changed(CONFIG, **changes)), KNOWN)
 
 
 @pytest.fixture
-def scale(config):
-    return Scale(settings_with(config), KNOWN)
+def scale():
+    return scale_with()
 
 
 def test_a_reward_model_is_trained_for_each_base_language_and_seed(scale):
     assert scale.trained_models() == ["a_en", "a_es", "a_ko", "b_en", "b_es", "b_ko"]
-    assert scale.trained_models([1, 2])[:4] == ["a_en", "a_en_seed2", "a_es", "a_es_seed2"]
+    seeds = [f"{name}{seed}" for name in scale.trained_models() for seed in ("", "_seed2")]
+    assert scale.trained_models([1, 2]) == seeds
     assert scale.gate_models == ["a_en", "a_en_seed2", "a_en_seed3"]
 
 
@@ -108,13 +107,7 @@ def test_catalogued_reward_models_see_the_main_benchmark_alone(scale):
 
 
 def test_what_the_tables_list_and_what_the_claims_are_about_is_one_set_in_two_orders(scale):
-    ready_made = ["my-rm", "judge"]
-    trained = [
-        f"{base}_{language}{seed}"
-        for base in "ab"
-        for language in ("en", "es", "ko")
-        for seed in ("", "_seed2")
-    ]
+    ready_made, trained = ["my-rm", "judge"], scale.trained_models([1, 2])
     assert scale.main_reward_models() == [*ready_made, *trained]
     assert scale.main_reward_models(trained_first=True) == [*trained, *ready_made]
 
@@ -154,35 +147,34 @@ def test_languages_are_grouped_by_script_and_no_group_is_empty(scale):
 
 
 def test_a_training_gets_its_section_and_what_all_models_share(scale):
-    section, liger = scale.settings.alignment.dpo, scale.settings.devices.model_copy(update={"liger": True})
+    section = scale.settings.alignment.dpo
     assert scale.policy_training(section) == {"settings": section, "precision": "float32", "liger": False}
-    with_liger = Scale(scale.settings.model_copy(update={"devices": liger}), scale.known)
+    with_liger = scale_with(devices__liger=True)
     assert with_liger.policy_training(section)["liger"] is True
     assert "liger" not in with_liger.training(section)  # a reward model has no vocabulary head to fuse
 
 
 @pytest.mark.parametrize(
-    ("change", "layers"), [({}, 2), ({"lora": None}, 0), ({"cache_frozen_layers": False}, 0)]
+    ("change", "layers"),
+    [({}, 2), ({"reward_model__lora": None}, 0), ({"reward_model__cache_frozen_layers": False}, 0)],
 )
-def test_layers_are_frozen_below_adapters_alone(config, change, layers):
-    config["reward_model"].update(change)
-    assert Scale(settings_with(config), KNOWN).top_layers == layers
+def test_layers_are_frozen_below_adapters_alone(change, layers):
+    assert scale_with(**change).top_layers == layers
 
 
-def test_small_settings(scale, config):
+def test_small_settings(scale):
     assert scale.confidence == "95%"
     assert scale.interval == {"samples": 100, "confidence": 0.95, "seed": 7}
     assert scale.scoring["dtype"] == "float32" and scale.scoring["max_length"] == 64
     assert scale.figure2_models == ["a", "b"]
-    assert Scale(settings_with({**config, "figure2_models": ["c"]}), KNOWN).figure2_models == ["c"]
+    assert scale_with(figure2_models=["c"]).figure2_models == ["c"]
     assert scale.job_seed("x", "y") != scale.job_seed("x", "z")
 
 
-def test_how_accelerate_launches_is_read_from_its_file(config, tmp_path):
+def test_how_accelerate_launches_is_read_from_its_file(scale, tmp_path):
     (tmp_path / "launch.yaml").write_text("num_processes: 4\n", encoding="utf-8")
-    assert Scale(settings_with(config), KNOWN).launch is None
-    config["devices"]["launch"] = str(tmp_path / "launch.yaml")
-    assert Scale(settings_with(config), KNOWN).launch == {"num_processes": 4}
+    assert scale.launch is None
+    assert scale_with(devices__launch=str(tmp_path / "launch.yaml")).launch == {"num_processes": 4}
 
 
 def test_a_catalog_translates_from_its_file_and_a_model_from_its_folder(scale):
@@ -201,18 +193,17 @@ def test_a_catalog_translates_from_its_file_and_a_model_from_its_folder(scale):
         assert unused.file == unused.models == []
 
 
-def test_each_language_may_have_an_engine_and_a_folder_of_its_own(config):
-    config["translation"]["engine"] = {"default": "by-hand", "ko": "llm"}
-    config["language_folders"] = {"es": "folders/es"}
-    scale = Scale(settings_with(config), KNOWN)
+def test_each_language_may_have_an_engine_and_a_folder_of_its_own():
+    engine, folders = {"default": "by-hand", "ko": "llm"}, {"es": "folders/es"}
+    scale = scale_with(translation__engine=engine, language_folders=folders)
     assert [engine_of(scale, language).name for language in ("es", "ko")] == ["by-hand", "llm"]
     assert engine_of(scale, "es").file == "folders/es/catalog.po"
 
 
-def test_engines_are_compared_on_dev_rows_or_passages(scale, config):
+def test_engines_are_compared_on_dev_rows_or_passages(scale):
     assert quality_rows(scale) == "out/work/2_prepared/dev.jsonl"
-    config["translation"]["quality_data"] = "passages"
-    assert quality_rows(Scale(settings_with(config), KNOWN)) == "out/work/3_translated/passages/en.jsonl"
+    passages = scale_with(translation__quality_data="passages")
+    assert quality_rows(passages) == "out/work/3_translated/passages/en.jsonl"
 
 
 def test_the_notebook_reads_both_reward_models_of_each_row_of_table_1(scale):
@@ -223,8 +214,8 @@ def test_the_notebook_reads_both_reward_models_of_each_row_of_table_1(scale):
     assert "out/table1.csv" in read
 
 
-def test_a_notebook_knows_what_it_may_and_a_paper_its_own_claims(config):
-    assert list(notebook_settings(settings_with(config), "carb")) == ["results", "seed", "intervals", "carb"]
+def test_a_notebook_knows_what_it_may_and_a_paper_its_own_claims(scale):
+    assert list(notebook_settings(scale.settings, "carb")) == ["results", "seed", "intervals", "carb"]
     assert claims_of({"x": {"paper": "carb"}, "y": {"paper": "transfer"}}, "carb") == {"x": {"paper": "carb"}}
 
 
@@ -237,8 +228,8 @@ def with_released(languages, pool=("hub",)):
         "plain": {"holds": "pairs", "id": "o/q"},
         "passages": {"holds": "passages", "languages": {"en": {}, "es": {}}},
     }, benchmarks={"bench": {"dataset": "hub"}, "pairs": {"dataset": "plain"}})  # fmt: skip
-    config = {**CONFIG, "pool": {"datasets": list(pool)}, "alignment": {"prompt_data": None}}
-    return Scale(settings_with(config), known)
+    scale = scale_with(pool={"datasets": list(pool)}, alignment={"prompt_data": None})
+    return dataclasses.replace(scale, known=known)
 
 
 def test_of_pairs_in_many_languages_the_scale_s_are_read_the_source_first():
@@ -263,34 +254,30 @@ def test_rows_that_come_in_a_language_need_no_engine(rowset, language, pool, rel
     assert with_released(["en", "es"], pool).released(rowset, language) == released
 
 
-def test_tables_have_the_off_the_shelf_rows_that_are_named(config):
-    config["off_the_shelf"] = ["judge", "unused"]
-    scale = Scale(settings_with(config), KNOWN)
-    assert list(scale.table2_scorers) == ["judge", "unused", "my-rm", "loglik-a", "loglik-b"]
-    config["off_the_shelf_rows"] = {"table2": ["unused"], "language_tables": []}
-    scale = Scale(settings_with(config), KNOWN)
+def test_tables_have_the_off_the_shelf_rows_that_are_named():
+    shelf = ["judge", "unused"]
+    assert list(scale_with(off_the_shelf=shelf).table2_scorers) == [*shelf, "my-rm", "loglik-a", "loglik-b"]
+    rows = {"table2": ["unused"], "language_tables": []}
+    scale = scale_with(off_the_shelf=shelf, off_the_shelf_rows=rows)
     assert list(scale.table2_scorers) == ["unused", "my-rm", "loglik-a", "loglik-b"]
     assert list(scale.ready_made_pretraining) == ["unused", "my-rm"]
     assert scale.language_table_rows()[:2] == ["my-rm", "a_en"]
     assert {"judge", "unused"} <= set(scale.main_reward_models())  # all are scored, for CARB
 
 
+CHECK = "An instrument check on bases of at most {} parameters, not a replication."
+
+
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
         ({"source": {"kind": "random"}}, "Random models: the numbers mean nothing."),
-        (
-            {"source": {"kind": "hub"}, "parameters_b": 0.268},
-            "An instrument check on bases of at most 268 million parameters, not a replication.",
-        ),
-        (
-            {"source": {"kind": "hub"}, "parameters_b": 1.5},
-            "An instrument check on bases of at most 1.5 billion parameters, not a replication.",
-        ),
+        ({"source": {"kind": "hub"}, "parameters_b": 0.268}, CHECK.format("268 million")),
+        ({"source": {"kind": "hub"}, "parameters_b": 1.5}, CHECK.format("1.5 billion")),
         ({"source": {"kind": "hub"}, "parameters_b": 3.2}, ""),
         ({"source": {"kind": "path"}}, ""),
     ],
 )
-def test_captions_say_how_small_the_bases_are(config, entry, sentence):
+def test_captions_say_how_small_the_bases_are(scale, entry, sentence):
     known = dataclasses.replace(KNOWN, models=dict.fromkeys(("a", "b"), entry))
-    assert Scale(settings_with(config), known).check == sentence
+    assert dataclasses.replace(scale, known=known).check == sentence

@@ -4,30 +4,18 @@ import pytest
 from settings_data import problems
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://me:s3cret@host/v1",
-        "https://s3cret@host/v1",
-        "http://host/v1?key=s3cret",
-        "http://host/v1#s3cret",
-        "host/v1",
-    ],
-)
+@pytest.mark.parametrize("url", [
+    "https://me:s3cret@host/v1", "https://s3cret@host/v1", "http://host/v1?key=s3cret", "http://host/v1#s3cret", "host/v1",
+])  # fmt: skip
 def test_an_address_that_holds_a_secret_is_refused_without_saying_it(url):
-    server = {"kind": "generative", "server": {"url": url, "model": "m"}}
-    for name, change in (
-        ("reward_models", {"reward_models": {"r": server}}),
-        ("carb", {"carb__generators": {"r": server}}),
-    ):
-        (found,) = problems(**change)
-        assert found.startswith(name)
+    server = {"url": url, "model": "m"}
+    for setting in ("reward_models", "carb__generators"):
+        (found,) = problems(**{setting: {"r": {"kind": "generative", "server": server}}})
+        assert found.startswith(setting.replace("__", "."))
         assert "an environment variable holds a key" in found
         assert "s3cret" not in found
-    (found,) = problems(
-        reward_models={"r": {**server, "server": {"url": url, "model": "m", "sed": 1}}, "t": 3}
-    )[:1]
-    assert "s3cret" not in found
+    found = problems(reward_models={"r": {"kind": "generative", "server": {**server, "sed": 1}}, "t": 3})
+    assert "s3cret" not in found[0]
 
 
 @pytest.mark.parametrize(
@@ -35,16 +23,10 @@ def test_an_address_that_holds_a_secret_is_refused_without_saying_it(url):
     ["..", ".", "-a", "a/b", "a\nb", "a\n", "a b", "*", "$(id)", "{x}", "a_b", "", "\u202ea", "a;b", 1],
 )
 def test_a_name_that_would_be_another_path_option_or_wildcard_is_refused(name):
-    entry = {"kind": "implicit", "model": "gemma"}
-    own = {"path": __file__, "language": "en"}
-    for changes in (
-        {"reward_models": {name: entry}},
-        {"own_benchmarks": {name: own}},
-        {"carb__generators": {name: entry}},
-    ):
-        assert any(
-            "match pattern" in problem or "valid string" in problem for problem in problems(**changes)
-        ), changes
+    entry, own = {"kind": "implicit", "model": "gemma"}, {"path": __file__, "language": "en"}
+    for setting, one in {"reward_models": entry, "own_benchmarks": own, "carb__generators": entry}.items():
+        found = problems(**{setting: {name: one}})
+        assert any("match pattern" in problem or "valid string" in problem for problem in found), setting
 
 
 @pytest.mark.parametrize("name", ["length", "tfidf-answer", "loglik-gemma", "probe-gemma", "pmi-smollm"])
@@ -61,12 +43,7 @@ def test_a_benchmark_is_not_called_as_another_folder(name):
 
 @pytest.mark.parametrize("revision", [None, "main", "v1", "0123abc", "refs/pr/1"])
 def test_remote_code_needs_a_commit(revision):
-    entry = {
-        "kind": "classifier",
-        "hub": "a/b",
-        "remote_code": True,
-        **({"revision": revision} if revision else {}),
-    }
-    (found,) = problems(reward_models={"r": entry})
+    entry = {"kind": "classifier", "hub": "a/b", "remote_code": True}
+    (found,) = problems(reward_models={"r": {**entry, **({"revision": revision} if revision else {})}})
     assert "pin it by `revision`, a commit of the hub" in found
     assert problems(reward_models={"r": {**entry, "revision": "a" * 40}}) == []

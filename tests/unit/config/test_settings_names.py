@@ -21,17 +21,14 @@ from snakemake.utils import update_config
 from support import ROOT
 
 from polyreward.config.languages import with_folders
-from polyreward.config.settings import Known, Places, check_catalogs, settings_problems
+from polyreward.config.settings import FILES, Known, Places, check_catalogs, settings_problems
 from polyreward.config.settings.checks import NAMES
 from polyreward.core.errors import PolyrewardError
 from polyreward.settings.model import Settings
 
 JUDGE = {"kind": "generative", "model": "gemma"}
-SERVED = {
-    "kind": "generative",
-    "verdict": "text",
-    "server": {"url": "https://example.org/v1", "model": "gpt-5"},
-}
+SERVER = {"url": "https://example.org/v1", "model": "gpt-5"}
+SERVED = {"kind": "generative", "verdict": "text", "server": SERVER}
 GRPO = {**load("workflow/scales/tiny.yaml")["carb"]["grpo"], "policy": "gemma", "reward_models": None}
 
 
@@ -193,10 +190,7 @@ def test_the_question_of_a_judge_from_elsewhere_is_checked():
 
 
 def test_every_scale_is_a_configuration():
-    names = ("models", "reward_models", "datasets", "benchmarks")
-    questions = load("workflow/catalog/judge_questions.yaml")
-    catalogs = [load(f"workflow/catalog/{name}.yaml") for name in names]
-    known = Known(*catalogs, load("resources/languages.yaml"), questions)
+    known = Known(**{name: load(path) for name, path in FILES.items()})
     check_catalogs(known)
     for scale in sorted((ROOT / "workflow/scales").glob("*.yaml")):
         config = copy.deepcopy(load("config.yaml"))
@@ -204,8 +198,8 @@ def test_every_scale_is_a_configuration():
             update_config(config, load("workflow/scales/paper.yaml"))
         update_config(config, load(scale))
         languages = with_folders(known.languages, config.get("language_folders"), ROOT)
-        known = dataclasses.replace(known, languages=languages)
-        assert list(map(str, settings_problems(config, known))) == []
+        found = settings_problems(config, dataclasses.replace(known, languages=languages))
+        assert list(map(str, found)) == []
 
 
 def test_wrong_entries_of_the_catalogs_are_named(monkeypatch):
@@ -216,13 +210,10 @@ def test_wrong_entries_of_the_catalogs_are_named(monkeypatch):
     with pytest.raises(PolyrewardError) as caught:
         check_catalogs(known)
     _, entry, benchmark = str(caught.value).splitlines()
-    assert (
-        entry.startswith("  - workflow/catalog/reward_models.yaml:")
-        and f": {first}.colour: unknown key" in entry
-    )
-    assert "mini.dataset: `mini-evl` is unknown" in benchmark and benchmark.endswith(
-        "did you mean `mini-eval`?"
-    )
+    assert entry.startswith("  - workflow/catalog/reward_models.yaml:")
+    assert f": {first}.colour: unknown key" in entry
+    assert "mini.dataset: `mini-evl` is unknown" in benchmark
+    assert benchmark.endswith("did you mean `mini-eval`?")
 
 
 def test_no_key_without_a_default_may_be_missing():

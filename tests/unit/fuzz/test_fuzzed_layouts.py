@@ -17,16 +17,11 @@ FORMATS = list(WRITERS)
 # Formats that hold no lists: pandas writes them as Python does.
 FLAT = (".csv", ".semicolons.csv", ".tsv", ".indexed.csv")
 words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30).filter(str.strip)
-junk = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(),
-    st.just([]),
-    st.just({}),
-    words,
-    st.lists(words, max_size=2),
-)
+plain = (st.none(), st.booleans(), st.integers(), st.floats(), st.just([]), st.just({}), words)
+junk = st.one_of(*plain, st.lists(words, max_size=2))
+fuzzed = settings(
+    max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES <= 100, database=None, suppress_health_check=list(HealthCheck)
+)  # fmt: skip
 
 
 def renewed(value, texts):
@@ -70,8 +65,7 @@ def broken_rows(data, rows):
     return rows
 
 
-@settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES <= 100, database=None,
-          suppress_health_check=list(HealthCheck))  # fmt: skip
+@fuzzed
 @given(st.data())
 def test_a_broken_row_never_gives_other_pairs_in_silence(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("given")
@@ -101,8 +95,7 @@ def test_a_broken_row_never_gives_other_pairs_in_silence(tmp_path_factory, data)
 TYPED = (".records", ".split", ".table", ".index", ".columns")
 
 
-@settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES <= 100, database=None,
-          suppress_health_check=list(HealthCheck))  # fmt: skip
+@fuzzed
 @given(st.data())
 def test_a_damaged_file_gives_its_first_pairs_or_an_error(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("given")
@@ -126,9 +119,6 @@ def test_a_damaged_file_gives_its_first_pairs_or_an_error(tmp_path_factory, data
 
 @pytest.mark.parametrize("count", [ROWS_AT_ONCE - 1, ROWS_AT_ONCE, ROWS_AT_ONCE + 1])
 def test_no_row_is_lost_between_two_batches(tmp_path, count):
-    rows = [
-        {"id": str(number), "prompt": "a", "chosen": f"{number}", "rejected": "b"} for number in range(count)
-    ]
-    assert [row["id"] for row in read_pair_file(write(tmp_path, rows, ".parquet")).rows] == [
-        row["id"] for row in rows
-    ]
+    ids = [str(number) for number in range(count)]
+    rows = [{"id": name, "prompt": "a", "chosen": name, "rejected": "b"} for name in ids]
+    assert [row["id"] for row in read_pair_file(write(tmp_path, rows, ".parquet")).rows] == ids

@@ -43,27 +43,16 @@ NASTY = [
     '[{"role": "user", "content": "x"}]', f"!!python/object/apply:exec [{CODE!r}]", "&a *a",
 ]  # fmt: skip
 texts = st.one_of(st.sampled_from(NASTY), st.text(max_size=40), st.text(st.characters(), max_size=10))
-turns = st.fixed_dictionaries(
-    {"role": st.sampled_from(["user", "assistant", "system", "x", ""]), "content": texts}
-)
+roles = st.sampled_from(["user", "assistant", "system", "x", ""])
+turns = st.fixed_dictionaries({"role": roles, "content": texts})
 values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), texts),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(texts, inner, max_size=3)),
     max_leaves=6,
 )
 KEYS = [
-    "id",
-    "subset",
-    "category",
-    "template",
-    "prompt",
-    "chosen",
-    "rejected",
-    "language",
-    "culture",
-    "domain",
-    "perturbations",
-    "versions",
+    *("id", "subset", "category", "template", "prompt", "chosen", "rejected"),
+    *("language", "culture", "domain", "perturbations", "versions"),
 ]
 
 
@@ -79,15 +68,8 @@ def rows_of(good):
     )
 
 
-pair_rows = rows_of(
-    {
-        "id": texts,
-        "subset": texts,
-        "prompt": st.one_of(texts, st.lists(turns, max_size=3)),
-        "chosen": texts,
-        "rejected": texts,
-    }
-)
+prompts = st.one_of(texts, st.lists(turns, max_size=3))
+pair_rows = rows_of({**dict.fromkeys(["id", "subset", "chosen", "rejected"], texts), "prompt": prompts})
 item_rows = rows_of({
     "id": texts, "language": st.sampled_from(["ko", "Korean", "ar"]), "domain": st.sampled_from(["food", "cultural_law"]),
     "prompt": texts, "chosen": texts, "rejected": st.lists(texts, min_size=3, max_size=3),
@@ -99,14 +81,8 @@ def here(tmp_path, monkeypatch):
     """A folder that holds nothing but the file that is read; checked at the end."""
     monkeypatch.chdir(tmp_path)
     yield tmp_path
-    assert {path.name for path in tmp_path.iterdir()} <= {
-        "given",
-        "given.jsonl",
-        "given.json",
-        "given.csv",
-        "given.parquet",
-        "out.jsonl",
-    }
+    given = {f"given.{kind}" for kind in ("jsonl", "json", "csv", "parquet")}
+    assert {path.name for path in tmp_path.iterdir()} <= {"given", *given, "out.jsonl"}
     assert not Path("/injected").exists()
 
 
@@ -133,23 +109,7 @@ def as_json(rows) -> list[str]:
     return [json.dumps(row) for row in rows]
 
 
-@fuzzed
-@given(st.lists(pair_rows, max_size=4))
-def test_pairs_as_json_lines(here, rows):
-    (here / "given.jsonl").write_text("\n".join(as_json(rows)), encoding="utf-8")
-    pairs_can_be_used(here / "given.jsonl")
-
-
-@fuzzed
-@given(st.lists(pair_rows, max_size=4))
-def test_pairs_as_a_json_list(here, rows):
-    (here / "given.json").write_text(f"[{', '.join(as_json(rows))}]", encoding="utf-8")
-    pairs_can_be_used(here / "given.json")
-
-
-@fuzzed
-@given(st.lists(pair_rows, max_size=4), st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "latin-1"]))
-def test_pairs_as_csv(here, rows, encoding):
+def csv_of(rows) -> str:
     stream = io.StringIO()
     writer = csv.DictWriter(stream, ["id", "subset", "prompt", "chosen", "rejected"], extrasaction="ignore")
     writer.writeheader()
@@ -157,8 +117,25 @@ def test_pairs_as_csv(here, rows, encoding):
         {key: json.dumps(cell) if isinstance(cell, list | dict) else cell for key, cell in row.items()}
         for row in rows
     )
-    (here / "given.csv").write_bytes(stream.getvalue().encode(encoding, errors="replace"))
-    pairs_can_be_used(here / "given.csv")
+    return stream.getvalue()
+
+
+AS_TEXT = {
+    "jsonl": lambda rows: "\n".join(as_json(rows)),
+    "json": lambda rows: f"[{', '.join(as_json(rows))}]",
+    "csv": csv_of,
+}
+ENCODINGS = {"csv": ["utf-8", "utf-8-sig", "utf-16", "latin-1"]}
+
+
+@pytest.mark.parametrize("kind", AS_TEXT)
+@fuzzed
+@given(st.data(), st.lists(pair_rows, max_size=4))
+def test_pairs_as_text(here, kind, data, rows):
+    encoding = data.draw(st.sampled_from(ENCODINGS.get(kind, ["utf-8"])))
+    path = here / f"given.{kind}"
+    path.write_bytes(AS_TEXT[kind](rows).encode(encoding, errors="replace"))
+    pairs_can_be_used(path)
 
 
 @fuzzed
@@ -189,14 +166,11 @@ def test_items_of_carb(here, rows):
     read_or_refused(read_item_files, [here / "given.jsonl"], EXPECTED)
 
 
+templates = st.one_of(values.map(lambda found: yaml.safe_dump(found, allow_unicode=True)), texts)
+
+
 @fuzzed
-@given(
-    st.one_of(
-        st.binary(max_size=200),
-        values.map(lambda found: yaml.safe_dump(found, allow_unicode=True).encode(errors="replace")),
-        texts.map(lambda text: text.encode(errors="replace")),
-    )
-)
+@given(st.one_of(st.binary(max_size=200), templates.map(lambda text: text.encode(errors="replace"))))
 def test_any_templates(here, content):
     (here / "given").write_bytes(content)
     read_or_refused(read_templates, [here / "given"], SCHEMA)
@@ -213,17 +187,17 @@ def test_any_catalogs(here, source, target, rest):
     read_or_refused(read_translations, here / "given", "es", {"x": "y"})
 
 
+sections = st.sampled_from(["results", "seed", "reward_models", "bases", "devices"])
+
+
 @fuzzed
-@given(
-    st.dictionaries(
-        st.one_of(st.sampled_from(["results", "seed", "reward_models", "bases", "devices"]), texts),
-        values,
-        max_size=4,
-    )
-)
+@given(st.dictionaries(st.one_of(sections, texts), values, max_size=4))
 def test_any_settings(here, content):
     for problem in type_problems(Settings, content):
         assert str(problem)
+
+
+AFTER = '{{"prompt": [{{"role": "{}", "content": "p"}}], "chosen": "c", "rejected": "r"}}'
 
 
 @pytest.mark.parametrize(
@@ -237,14 +211,8 @@ def test_any_settings(here, content):
             '{"id": "a", "prompt": "p", "chosen": "c", "rejected": "r", "subset": "\\u001b[2J"}',
             r"invisible characters \(\\x1b\[2J\)",
         ),
-        (
-            '{"prompt": [{"role": "tutor", "content": "p"}], "chosen": "c", "rejected": "r"}',
-            "has the role `tutor`",
-        ),
-        (
-            '{"prompt": [{"role": "assistant", "content": "p"}], "chosen": "c", "rejected": "r"}',
-            "ends with a message of the assistant",
-        ),
+        (AFTER.format("tutor"), "has the role `tutor`"),
+        (AFTER.format("assistant"), "ends with a message of the assistant"),
     ],
 )
 def test_what_once_was_a_traceback_is_said(here, line, said):

@@ -42,15 +42,12 @@ def bundle(results, tmp_path):
     return packed_to(results, tmp_path / "bundle.zip")
 
 
-def changed(bundle, path, name=None, content=None, more=()):
-    """Write a copy of a bundle in which a member has another content (None: no such member), and has more."""
+def changed(bundle, path, changes):
+    """Write a copy of a bundle in which members have another content; None: there is no such member."""
     with zipfile.ZipFile(bundle) as before, zipfile.ZipFile(path, "w") as after:
-        for member in before.namelist():
-            kept = before.read(member) if member != name else content
-            if kept is not None:
-                after.writestr(member, kept)
-        for member, added in more:
-            after.writestr(member, added)
+        for member, content in {**{name: before.read(name) for name in before.namelist()}, **changes}.items():
+            if content is not None:
+                after.writestr(member, content)
     return path
 
 
@@ -78,20 +75,20 @@ def test_it_gives_back_what_was_packed(results, bundle, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("changes", "words"),
     [
-        ({"name": "table1.csv", "content": b"better\n"}, "table1.csv: its content changed"),
-        ({"name": "work/5_scores/b/m/es.parquet"}, "es.parquet: missing"),
-        ({"name": "SHA256SUMS"}, "SHA256SUMS: missing"),
-        ({"name": "SHA256SUMS", "content": b"nothing\n"}, "SHA256SUMS: damaged"),
-        ({"more": [("new.csv", b"x")]}, "new.csv: is not in SHA256SUMS"),
-        ({"more": [("../out.csv", b"x")]}, "../out.csv: would be written outside the folder"),
-        ({"more": [("/tmp/out.csv", b"x")]}, "/tmp/out.csv: would be written outside the folder"),
+        ({"table1.csv": b"better\n"}, "table1.csv: its content changed"),
+        ({"work/5_scores/b/m/es.parquet": None}, "es.parquet: missing"),
+        ({"SHA256SUMS": None}, "SHA256SUMS: missing"),
+        ({"SHA256SUMS": b"nothing\n"}, "SHA256SUMS: damaged"),
+        ({"new.csv": b"x"}, "new.csv: is not in SHA256SUMS"),
+        ({"../out.csv": b"x"}, "../out.csv: would be written outside the folder"),
+        ({"/tmp/out.csv": b"x"}, "/tmp/out.csv: would be written outside the folder"),
     ],
 )
-def test_a_tampered_bundle_is_refused_with_the_file_named(bundle, tmp_path, change, words):
+def test_a_tampered_bundle_is_refused_with_the_file_named(bundle, tmp_path, changes, words):
     with pytest.raises(PolyrewardError, match=words):
-        unpack(changed(bundle, tmp_path / "tampered.zip", **change), tmp_path / "out")
+        unpack(changed(bundle, tmp_path / "tampered.zip", changes), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

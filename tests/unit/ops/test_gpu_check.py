@@ -31,9 +31,8 @@ def test_the_peak_of_each_check_on_a_card_is_written_and_no_speed(monkeypatch, t
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", lambda: None)
     monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda: next(peaks))
-    monkeypatch.setattr(
-        gpu_check, "Bench", lambda size, folder: SimpleNamespace(throughputs={}, layer_step_ms=None)
-    )
+    bench = SimpleNamespace(throughputs={}, layer_step_ms=None, shape=SimpleNamespace(layers=1, layer=1))
+    monkeypatch.setattr(gpu_check, "Bench", lambda size, folder: bench)
     monkeypatch.setattr(gpu_check, "CHECKS", {"first": lambda bench: "fine", "second": lambda bench: None})
     check_device("cuda", tmp_path / "throughputs.json")
     written = json.loads((tmp_path / "throughputs.json").read_text(encoding="utf-8"))

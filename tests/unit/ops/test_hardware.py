@@ -27,12 +27,16 @@ def test_a_machine_is_named_by_its_processor_instructions_cores_memory_and_gpus(
     assert hardware(tmp_path) == f"A Processor 9{words}, {OF_THIS}, A Card 0, A Card 1"
 
 
+JOB = """
+from types import SimpleNamespace as Of
+from polyreward.ops.jobs import start_job
+
+start_job(Of(log=["a.log"], output=[], resources={"mem_mb": 5}, threads=1, params={}))
+print("ran on: nothing")
+"""
+
+
 def test_a_job_writes_it_to_its_log(tmp_path):
-    job = (
-        "from types import SimpleNamespace as Of; from polyreward.ops.jobs import"
-        " start_job\nstart_job(Of(log=['a.log'], output=[], resources={'mem_mb': 5}, threads=1, params={}))\nprint('ran"
-        " on: nothing')\n"
-    )
-    subprocess.run([sys.executable, "-c", job], cwd=tmp_path, check=True)
+    subprocess.run([sys.executable, "-c", JOB], cwd=tmp_path, check=True)
     first = (tmp_path / "a.log").read_text(encoding="utf-8").splitlines()[:2]
     assert first == ["asked for: mem_mb=5", RAN_ON + hardware()]

@@ -26,6 +26,7 @@ from polyreward.core.files import write_text
 from polyreward.core.naming import hub_name
 from polyreward.ops import hub_check as checks
 from polyreward.ops.hub_check import hub_problems, wanted
+from polyreward.ops.resources import Job
 
 PAPER = "workflow/scales/paper.yaml"
 
@@ -39,7 +40,7 @@ def test_each_repository_of_scale_paper_is_asked_for_once(paper):
     keys = [(kind, repository) for kind, repository, _ in paper]
     assert len(keys) == len(set(keys))
     entries = {name: entry for named in paper.values() for name, entry in named.items()}
-    assert {
+    there = [
         "x-alma-13b-group2",
         "ArmoRM-Llama3-8B-v0.1",
         "mp-86k",
@@ -47,24 +48,26 @@ def test_each_repository_of_scale_paper_is_asked_for_once(paper):
         "care",
         "belebele",
         "x-alpacaeval",
-    } <= set(entries)
+    ]
+    assert set(there) <= set(entries)
     assert not set(entries) & {"gpt-4o", "gemma-3-270m", "mini-twins"}  # on a server, from packages, ours
     assert {name for name, entry in entries.items() if entry["kind"] == "classifier"} == {
         "ArmoRM-Llama3-8B-v0.1", "Llama-3-OffsetBias-RM-8B", "Skywork-Reward-Gemma-2-27B", "INF-ORM-Llama3.1-70B",
     }  # fmt: skip
 
 
+def model(*architectures):
+    """Return the small files of a model's repository."""
+    return {"config.json": json.dumps({"architectures": architectures}).encode()}
+
+
 @pytest.fixture
 def hub(paper):
-    """A hub that has the small files of all of scale paper's models, and one line of each dataset."""
+    """A hub that has the small files of all of scale paper's models, and a card of each dataset."""
     server = Hub()
     for kind, repository, _ in paper:
-        if kind == "model":
-            server.repositories["models", repository] = {
-                "config.json": json.dumps({"architectures": ["LlamaModel"]}).encode()
-            }
-        else:
-            server.repositories["datasets", repository] = {"README.md": b"---\n{}\n---\n"}
+        files = model("LlamaModel") if kind == "model" else {"README.md": b"---\n{}\n---\n"}
+        server.repositories[f"{kind}s", repository] = files
     yield server
     server.close()
 
@@ -73,28 +76,21 @@ def hub_check(hub, tmp_path, *options, **environment):
     ours = tmp_path / "ours.yaml"  # no question is fetched from GitHub
     ours.write_text("judge_wordings: ours", encoding="utf-8")
     clean = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-    settings = {
-        "HF_ENDPOINT": hub.url,
-        "HF_HOME": str(tmp_path / "cache"),
-        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-        **environment,
-    }
+    own = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "cache"), "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
     call = "import sys; from polyreward.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", call, "hub-check", "--configfile", *options, "--configfile", str(ours)]
     return subprocess.run(
-        [sys.executable, "-c", call, "hub-check", "--configfile", *options, "--configfile", str(ours)], env={**clean, **settings}, cwd=ROOT,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        command, env={**clean, **own, **environment}, cwd=ROOT, capture_output=True, text=True
+    )
 
 
 @pytest.mark.slow
 def test_all_that_the_hub_refuses_is_said_at_once_with_what_to_do(hub, paper, tmp_path):
     hub.gated["meta-llama/Llama-3.2-3B-Instruct"] = "hf_good"
     del hub.repositories["models", "haoranxu/X-ALMA-13B-Group6"]
-    armo = {"architectures": ["LlamaForRewardModelWithGating"]}
-    hub.repositories["models", "RLHFlow/ArmoRM-Llama3-8B-v0.1"] = {"config.json": json.dumps(armo).encode()}
-    hub.repositories["models", "infly/INF-ORM-Llama3.1-70B"] = {
-        "config.json": b'{"architectures": ["SomethingNew"]}'
-    }
+    armo, inform = "RLHFlow/ArmoRM-Llama3-8B-v0.1", "infly/INF-ORM-Llama3.1-70B"
+    hub.repositories["models", armo] = model("LlamaForRewardModelWithGating")
+    hub.repositories["models", inform] = model("SomethingNew")
     ran = hub_check(hub, tmp_path, PAPER)
     assert ran.returncode == 1
     assert "polyreward: hub-check: 3 problems\n" in ran.stderr
@@ -105,10 +101,8 @@ def test_all_that_the_hub_refuses_is_said_at_once_with_what_to_do(hub, paper, tm
     assert "model haoranxu/X-ALMA-13B-Group6 at any revision: the hub knows no such repository" in ran.stderr
     assert "its head `SomethingNew` is known neither to transformers nor here" in ran.stderr
     assert not [name for name, _ in hub.files_asked() if name != "config.json"]  # nothing that costs
-    hub.repositories["models", "haoranxu/X-ALMA-13B-Group6"] = {"config.json": b"{}"}
-    hub.repositories["models", "infly/INF-ORM-Llama3.1-70B"] = {
-        "config.json": b'{"architectures": ["INFORMForSequenceClassification"]}'
-    }
+    hub.repositories["models", "haoranxu/X-ALMA-13B-Group6"] = model()
+    hub.repositories["models", inform] = model("INFORMForSequenceClassification")
     ran = hub_check(hub, tmp_path, PAPER, HF_TOKEN="hf_good", HF_HOME=str(tmp_path / "another cache"))
     assert ran.returncode == 0, ran.stderr
     assert f"INFORMForSequenceClassification at {COMMIT[:7]} (INF-ORM-Llama3.1-70B)" in ran.stdout
@@ -124,10 +118,8 @@ def test_a_dataset_whose_columns_changed_is_named_with_those_that_are_there(hub,
         b"---\nconfigs:\n- config_name: default\n  data_files:\n  - {split: train, path: train.jsonl}\n---\n"
     )
     line = {"question": "Q", "response_0": "a", "response_1": "b", "safer_response_id": 0}
-    hub.repositories["datasets", "PKU-Alignment/PKU-SafeRLHF"] = {
-        "README.md": card,
-        "train.jsonl": json.dumps(line).encode(),
-    }
+    safe = {"README.md": card, "train.jsonl": json.dumps(line).encode()}
+    hub.repositories["datasets", "PKU-Alignment/PKU-SafeRLHF"] = safe
     hub.repositories["datasets", "nvidia/HelpSteer2"] = {"README.md": card}
     ran = hub_check(hub, tmp_path, str(overlay), "--data")
     assert ran.returncode == 1
@@ -163,10 +155,10 @@ LINES = {
     CULTURE: {"question": "Q", "response": "a", "human_rating": 3},
 }
 JOBS = [
-    ("base_model", {"base": "llama-3.2-1b-instruct"}),
-    ("hub_model", {"repository": hub_name(JUDGE, "main")}),
-    *(("dataset", {"dataset": name}) for name in ("safe-rlhf", "care", "mini-pool")),
-    ("table1", {}),
+    Job("base_model", {"base": "llama-3.2-1b-instruct"}, None),
+    Job("hub_model", {"repository": hub_name(JUDGE, "main")}, None),
+    *(Job("dataset", {"dataset": name}, None) for name in ("safe-rlhf", "care", "mini-pool")),
+    Job("table1", {}, None),
 ]
 
 
@@ -213,13 +205,8 @@ def gpu():
 
 
 def problems(scale, missing="stop"):
-    config = {
-        "missing": missing,
-        "off_the_shelf": ["ArmoRM-Llama3-8B-v0.1"],
-        "think_as_locals": {},
-        "reward_models": {},
-    }
-    return hub_problems(JOBS, scale, config, {})
+    named = {"off_the_shelf": ["ArmoRM-Llama3-8B-v0.1"], "think_as_locals": {}, "reward_models": {}}
+    return hub_problems(JOBS, scale, {"missing": missing, **named}, {})
 
 
 def test_a_run_that_the_hub_serves_has_no_problem_and_asks_for_each_repository_once(client, gpu, capsys):
@@ -267,19 +254,15 @@ def test_a_refused_token_is_a_problem_and_an_outage_is_said_in_one_line(client, 
         assert said.startswith("hub: access and columns are not all checked, since it did not answer: ")
 
 
-def test_what_is_cached_is_not_asked_for_and_nothing_is_offline(client, gpu, capsys, monkeypatch):
+def test_what_is_cached_is_not_asked_for_and_nothing_is_offline_or_without_the_hub(
+    client, gpu, capsys, monkeypatch
+):
     client.cache = {BASE, SAFE}
     assert problems(gpu) == []
     assert sorted(client.asked) == sorted([JUDGE, CULTURE])
     client.asked.clear()
+    assert hub_problems(JOBS[-2:], gpu, {"missing": "stop"}, {}) == []
+    assert client.asked == [] and capsys.readouterr().err == ""
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     assert problems(gpu) == [] and client.asked == []
     assert capsys.readouterr().err == "hub: 2 repositories are not checked, since HF_HUB_OFFLINE is set\n"
-
-
-def test_a_scale_without_the_hub_asks_nothing_and_says_nothing(client, gpu, capsys):
-    assert (
-        hub_problems([("dataset", {"dataset": "mini-pool"}), ("table1", {})], gpu, {"missing": "stop"}, {})
-        == []
-    )
-    assert client.asked == [] and capsys.readouterr().err == ""

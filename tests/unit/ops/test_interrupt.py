@@ -52,12 +52,10 @@ def wait_for(condition, seconds=60):
 def test_an_interrupted_run_ends_with_its_jobs_and_frees_the_lock(tmp_path, job):
     (tmp_path / "Snakefile").write_text(SNAKEFILE, encoding="utf-8")
     (tmp_path / "long.py").write_text(JOBS[job] + WORK, encoding="utf-8")
-    with open(tmp_path / "said", "w", encoding="utf-8") as said:
-        command = [sys.executable, "-m", "snakemake", "--cores", "1"]
-        heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}  # as in a terminal
-        run = subprocess.Popen(
-            command, cwd=tmp_path, stdout=said, stderr=said, start_new_session=True, **heard
-        )
+    command = [sys.executable, "-m", "snakemake", "--cores", "1"]
+    heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}  # as in a terminal
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    run = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, **quiet, **heard)
     wait_for(lambda: (tmp_path / "pids").exists() and " " in (tmp_path / "pids").read_text())
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
     assert all(map(there, pids))
@@ -71,7 +69,5 @@ def test_an_interrupted_run_ends_with_its_jobs_and_frees_the_lock(tmp_path, job)
     # What is half made is not taken for up to date: it is known as such, or gone where Snakemake saw its job
     # fail in time.
     if (tmp_path / "made").exists():
-        ran = subprocess.run(
-            command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60
-        )
-        assert "IncompleteFilesException" in ran.stdout
+        ran = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True, timeout=60)
+        assert "IncompleteFilesException" in ran.stdout + ran.stderr

@@ -48,15 +48,9 @@ def disk(tmp_path):
 
 
 @pytest.mark.parametrize("what", WRITERS)
-def test_what_a_full_disk_cuts_off_is_not_there(disk, what):
+def test_what_a_full_disk_cuts_off_is_not_there_and_a_read_only_one_is_said(disk, what):
     with pytest.raises(PolyrewardError, match="not written, No space left on device; free some space"):
         WRITERS[what](disk / "work/of-a-job")
-    assert list((disk / "work").iterdir()) == []
-
-
-@pytest.mark.parametrize("what", WRITERS)
-def test_read_only_results_are_said(disk, what):
-    (disk / "work").mkdir()
     subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
     with pytest.raises(PolyrewardError, match="not written, Read-only file system"):
         WRITERS[what](disk / "work/of-a-job")
@@ -77,26 +71,18 @@ with whole_file("scores.parquet") as temporary:
 
 
 def test_a_job_whose_memory_runs_out_says_so_and_leaves_nothing(tmp_path):
-    ran = subprocess.run(
-        [sys.executable, "-c", JOB], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    ran = subprocess.run([sys.executable, "-c", JOB], cwd=tmp_path, capture_output=True, text=True)
     assert ran.returncode == 1
     assert "polyreward: memory ran out. Run fewer jobs at a time" in ran.stderr
     assert "polyreward: memory ran out." in (tmp_path / "job.log").read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["job.log"]
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        RuntimeError(
-            "[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory: you tried 8"
-        ),
-        RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB"),
-        OSError(12, "Cannot allocate memory"),
-    ],
-    ids=["PyTorch", "CUDA", "the system"],
-)
+@pytest.mark.parametrize("error", [
+    RuntimeError("[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory: you tried 8"),
+    RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB"),
+    OSError(12, "Cannot allocate memory"),
+], ids=["PyTorch", "CUDA", "the system"])  # fmt: skip
 def test_memory_that_runs_out_is_known_by_each_library_s_words(capsys, error):
     jobs.report(type(error), error, None)
     assert "polyreward: memory ran out." in capsys.readouterr().err

@@ -14,19 +14,15 @@ from polyreward.ops.workflow import limit_jobs
 
 @pytest.fixture
 def system(tmp_path):
-    """Return a function that writes files below a root of their own."""
+    """Return a function that writes {path: text} below a root of their own."""
 
-    def write(**files):
-        for path, text in files["files"].items():
+    def write(files):
+        for path, text in files.items():
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_text(text, encoding="ascii")
         return tmp_path
 
     return write
-
-
-def physical():
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 10**6
 
 
 @pytest.mark.parametrize(("files", "expected"), [
@@ -40,7 +36,8 @@ def physical():
     ({"proc/self/cgroup": "4:memory:/x\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, None),
 ], ids=["none", "2", "2, above", "2, container", "2, max", "2, larger", "1", "1, none"])  # fmt: skip
 def test_memory_is_the_machine_s_or_the_control_group_s(system, files, expected):
-    assert memory_mb(system(files=files)) == (expected or physical())
+    physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 10**6
+    assert memory_mb(system(files)) == (expected or physical)
 
 
 @pytest.mark.parametrize(("memory", "left"), [(64_000, 57_600), (8_000, 6_500), (1_000, 500)])
@@ -52,11 +49,10 @@ def test_a_reserve_is_kept(monkeypatch, memory, left):
 
 @pytest.fixture
 def devices(monkeypatch, system):
-    """Return a function that counts the GPUs of a machine with some files, by a PyTorch that is built for
-    them."""
+    """Return a function that counts the GPUs of a machine with some files, for a PyTorch that can use them."""
     monkeypatch.setattr(machine, "_torch_has_gpu_build", lambda: True)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    return lambda *files: cuda_devices(system(files=dict.fromkeys(files, "7\n")))
+    return lambda *files: cuda_devices(system(dict.fromkeys(files, "7\n")))
 
 
 def test_gpus_are_counted(devices):
@@ -65,7 +61,7 @@ def test_gpus_are_counted(devices):
 
 
 def test_amd_s_gpus_are_counted_without_the_cpu(devices, system):
-    system(files={"sys/class/kfd/kfd/topology/nodes/0/gpu_id": "0\n"})
+    system({"sys/class/kfd/kfd/topology/nodes/0/gpu_id": "0\n"})
     assert devices("dev/kfd", "sys/class/kfd/kfd/topology/nodes/1/gpu_id") == 1
 
 
@@ -113,19 +109,21 @@ sys.stdin.read()
 
 
 def test_jobs_at_a_time_have_devices_of_their_own(tmp_path):
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    for name in ("CUDA_VISIBLE_DEVICES", "SLURM_JOB_ID"):
-        environment.pop(name, None)
+    hidden = ("CUDA_VISIBLE_DEVICES", "SLURM_JOB_ID")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    started = []
 
     def job(count, **more):
-        return subprocess.Popen([sys.executable, "-c", HOLDER, str(count)], env={**environment, **more}, text=True,
-                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
+        environ = {**environment, "TMPDIR": str(tmp_path), **more}
+        started.append(subprocess.Popen([sys.executable, "-c", HOLDER, str(count)], env=environ, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE))  # fmt: skip
+        return started[-1]
 
     def seen(process):
         return process.stdout.readline().strip()
 
-    def end(*processes):
-        for process in processes:
+    def end():
+        for process in started:
             process.communicate()
 
     first, second = job(1), job(1)
@@ -134,10 +132,10 @@ def test_jobs_at_a_time_have_devices_of_their_own(tmp_path):
     assert len(taken) == 2
     two, all_three, none, cluster = job(2), job(3), job(0), job(1, SLURM_JOB_ID="7")
     assert [seen(process) for process in (two, all_three, none, cluster)] == ["None"] * 4  # two are not free
-    end(first, second, two, all_three, none, cluster)
+    end()
     again = job(2, CUDA_VISIBLE_DEVICES="GPU-a,GPU-b,GPU-c")
     assert seen(again) == "GPU-a,GPU-b"
-    end(again)
+    end()
 
 
 def test_a_cluster_is_not_limited():

@@ -18,7 +18,7 @@ from polyreward.accel.vocabulary import ByParts
 from polyreward.config.scale import read_scale
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.memory import CONTEXT, FRAGMENTS, Shape, scoring_bytes, training_bytes
-from polyreward.ops.resources import ModelJob, too_large
+from polyreward.ops.resources import Job, ModelJob, too_large
 from polyreward.settings.base import Lora, PolicyTraining
 from polyreward.training.common import lora_config
 
@@ -37,13 +37,12 @@ class Peak(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         found = function(*args, **(kwargs or {}))
-        for tensor in tree_leaves(found):
-            if isinstance(tensor, torch.Tensor):
-                storage = tensor.untyped_storage()
-                if storage.nbytes() and storage._cdata not in self.alive:
-                    self.alive[storage._cdata] = storage.nbytes()
-                    self.now += storage.nbytes()
-                    weakref.finalize(storage, self._ended, storage._cdata)
+        for tensor in filter(torch.is_tensor, tree_leaves(found)):
+            storage = tensor.untyped_storage()
+            if storage.nbytes() and storage._cdata not in self.alive:
+                self.alive[storage._cdata] = storage.nbytes()
+                self.now += storage.nbytes()
+                weakref.finalize(storage, self._ended, storage._cdata)
         self.most = max(self.most, self.now)
         return found
 
@@ -74,13 +73,11 @@ def batch(rows, length):
     return {"input_ids": ids, "attention_mask": mask, "use_cache": False}
 
 
-def reward_loss(model, inputs):
+def loss_of(model, inputs, policy):
+    """Return a reward model's loss, or that of TRL's trainers of policies, who multiply by the vocabulary in parts."""
+    if policy:
+        return -model(**inputs, labels=inputs["input_ids"], fused_lm_head=True).log_probs.sum()
     return model(**inputs).logits.float().sum()
-
-
-def policy_loss(model, inputs):
-    """Return the loss of TRL's trainers of policies, which multiply by the vocabulary in parts."""
-    return -model(**inputs, labels=inputs["input_ids"], fused_lm_head=True).log_probs.sum()
 
 
 def trained_peak(shape, settings, rows, half, policy=False) -> int:
@@ -99,8 +96,8 @@ def trained_peak(shape, settings, rows, half, policy=False) -> int:
         peak.most = peak.now
         for _ in range(2):
             with torch.autocast("cpu", torch.bfloat16, enabled=half):
-                found = (policy_loss if policy else reward_loss)(model, batch(rows, settings.max_length))
-            found.backward()
+                loss = loss_of(model, batch(rows, settings.max_length), policy)
+            loss.backward()
             optimizer.step()
     return peak.most
 
@@ -119,14 +116,8 @@ SIZES = [
 @pytest.mark.parametrize("adapters", [None, 3], ids=["full", "adapters"])
 def test_a_training_takes_what_was_measured(shape, rows, length, half, checkpointing, adapters):
     lora = Lora(rank=8, alpha=16, top_layers=adapters) if adapters else None
-    settings = PAPER.reward_model.model_copy(
-        update={
-            "max_length": length,
-            "lora": lora,
-            "gradient_checkpointing": checkpointing,
-            "optimizer": "adamw_torch",
-        }
-    )
+    changes = {"max_length": length, "lora": lora, "gradient_checkpointing": checkpointing}
+    settings = PAPER.reward_model.model_copy(update={**changes, "optimizer": "adamw_torch"})
     measured = trained_peak(shape, settings, rows, half)
     held, added = training_bytes(shape, shape.parameters, settings, rows, half)
     assert held - CONTEXT + added / FRAGMENTS == pytest.approx(measured, rel=WITHIN)
@@ -184,38 +175,26 @@ def test_the_layers_of_a_known_model_hold_its_parameters(name):
     ) or name.startswith("nllb")  # an encoder and a decoder
 
 
-def job(kind, base, training, processes=1, shards=1, **more):
-    return ModelJob(
-        kind,
-        lambda wildcards: [base],
-        training,
-        MODELS,
-        "bfloat16",
-        processes,
-        True,
-        60,
-        16384,
-        shards,
-        **more,
+def job(kind, base, training, processes=1, shards=1):
+    model = ModelJob(
+        kind, lambda wildcards: [base], training, MODELS, "bfloat16", processes, True, 60, 16384, shards
     )
+    return Job("a_rule", {}, model)
 
 
 def test_what_does_not_fit_is_refused_with_the_settings_that_would():
-    grpo = PAPER.think_as_locals.grpo.model_copy(
-        update={"batch_size": 16, "gradient_accumulation": 8, "vllm": False}
-    )
-    problem = too_large([("locals_grpo", {}, job("grpo", "qwen2.5-7b-instruct", grpo, 4, 4))], 79)
+    changes = {"batch_size": 16, "gradient_accumulation": 8, "vllm": False}
+    grpo = PAPER.think_as_locals.grpo.model_copy(update=changes)
+    problem = too_large([job("grpo", "qwen2.5-7b-instruct", grpo, 4, 4)], 79)
     assert problem == [
-        "locals_grpo: qwen2.5-7b-instruct needs 97 GiB on each of 4 GPUs, of 79; set batch_size: 8,"
+        "a_rule: qwen2.5-7b-instruct needs 97 GiB on each of 4 GPUs, of 79; set batch_size: 8,"
         " gradient_accumulation: 16 in its section"
     ]
     smaller = grpo.model_copy(update={"batch_size": 8, "gradient_accumulation": 16})
-    assert too_large([("locals_grpo", {}, job("grpo", "qwen2.5-7b-instruct", smaller, 4, 4))], 79) == []
-    alone = job("train", "qwen2.5-14b-instruct", PAPER.reward_model)
-    assert too_large([("reward_model", {}, alone)], 79)[0].endswith(
-        "train adapters (`lora`), on more or larger GPUs, or a smaller model"
-    )
-    (judge,) = too_large([("carb_scores", {}, job("score", "qwen2.5-14b-instruct", None))], 22)
+    assert too_large([job("grpo", "qwen2.5-7b-instruct", smaller, 4, 4)], 79) == []
+    (whole,) = too_large([job("train", "qwen2.5-14b-instruct", PAPER.reward_model)], 79)
+    assert whole.endswith("train adapters (`lora`), on more or larger GPUs, or a smaller model")
+    (judge,) = too_large([job("score", "qwen2.5-14b-instruct", None)], 22)
     assert judge.endswith("spread it (`gpus: 2` in its entry), or serve it (`server`)")
 
 
@@ -232,14 +211,9 @@ def test_what_does_not_fit_is_refused_with_the_settings_that_would():
     ],
 )  # fmt: skip
 def test_vllm_fits_next_to_grpo_or_is_refused(base, share, parallel, sleep, problems):
-    changes = {
-        "vllm_gpu_share": share,
-        "vllm_tensor_parallel": parallel,
-        "vllm_sleep": sleep,
-        "batch_size": 1,
-    }
-    settings = PAPER.think_as_locals.grpo.model_copy(update=changes)
-    lines = too_large([("locals_grpo", {}, job("grpo", base, settings, 4, 4))], 80)
+    vllm = {"vllm_gpu_share": share, "vllm_tensor_parallel": parallel, "vllm_sleep": sleep}
+    settings = PAPER.think_as_locals.grpo.model_copy(update={**vllm, "batch_size": 1})
+    lines = too_large([job("grpo", base, settings, 4, 4)], 80)
     assert len(lines) == len(problems)
     for problem, line in zip(problems, lines, strict=True):
         assert re.search(problem, line), line

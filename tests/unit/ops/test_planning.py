@@ -14,7 +14,6 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_jsonl
 from polyreward.ops.hours import START_S, Estimate, card_speeds
 from polyreward.ops.planning import (
-    Job,
     by_rule,
     disk_gib,
     missing_disk,
@@ -24,7 +23,7 @@ from polyreward.ops.planning import (
     read_speeds,
     too_long,
 )
-from polyreward.ops.resources import ModelJob, too_large
+from polyreward.ops.resources import Job, ModelJob, too_large
 from polyreward.settings.base import Lora
 
 PAPER = "workflow/scales/paper.yaml"
@@ -41,8 +40,7 @@ def jobs():
 
 
 def made_up(kind, entry, rule="made_up"):
-    model = ModelJob(kind, lambda wildcards: [entry], None, {}, "bfloat16", 1, False, 90)
-    return Job(rule, {}, model)
+    return Job(rule, {}, ModelJob(kind, lambda wildcards: [entry], None, {}, "bfloat16", 1, False, 90))
 
 
 def test_no_job_is_lost_and_those_that_have_run_count_by_their_mean():
@@ -59,7 +57,7 @@ def test_a_speed_that_gpu_check_measured_counts_instead_of_the_data_sheet_s(tmp_
     measured = read_speeds(tmp_path / "throughputs.json")
     slow, fast = (Estimate(paper, ROOT, card_speeds(80, speeds)) for speeds in (measured, {}))
     job = made_up("score", {"hub": "m", "parameters_b": 2}, rule="catalogued_reward_scores")
-    assert job.seconds(slow) - START_S == pytest.approx(15 * (job.seconds(fast) - START_S))
+    assert slow.seconds(job) - START_S == pytest.approx(15 * (fast.seconds(job) - START_S))
     assert card_speeds(80, measured)["layer_step_ms"] == 1.0
     (tmp_path / "throughputs.json").write_text("[]")
     with pytest.raises(PolyrewardError, match=r"throughputs.json: not what `polyreward gpu-check` writes"):
@@ -67,39 +65,36 @@ def test_a_speed_that_gpu_check_measured_counts_instead_of_the_data_sheet_s(tmp_
 
 
 def test_the_estimate_of_a_reward_model_is_its_tokens_by_its_parameters_and_its_adapters(paper):
-    """Count 86,000 pairs of 420 tokens in Korean, padded, by 3.21 billion parameters with checkpoints, on four."""
+    """86,000 pairs of 420 tokens in Korean, padded, by 3.21 billion parameters with checkpoints, on four cards."""
     model = made_up("train", {"model": "llama"}, rule="reward_model").model
     known = {"llama": {"parameters_b": 3.21, "shape": paper.known.models["llama-3.2-3b-instruct"]["shape"]}}
     model = dataclasses.replace(model, training=paper.settings.reward_model, known=known, processes=4)
     estimate = Estimate(paper, ROOT / "nowhere", card_speeds(80, {}))
-    seconds = estimate.seconds("reward_model", SimpleNamespace(model="llama_ko"), model)
+    korean = SimpleNamespace(model="llama_ko")
+    seconds = estimate.seconds(Job("reward_model", korean, model))
     tokens = 2 * 86_000 * 420 * 1.7 * 1.8
     assert seconds - START_S == pytest.approx(3.21 * tokens * 8 / 6 / 17_000 / 4)
-    adapters = paper.settings.reward_model.model_copy(
-        update={"lora": Lora(top_layers=7), "gradient_checkpointing": False}
-    )
+    changes = {"lora": Lora(top_layers=7), "gradient_checkpointing": False}
+    adapters = paper.settings.reward_model.model_copy(update=changes)
     adapted = dataclasses.replace(model, training=adapters)
-    less = estimate.seconds("reward_model", SimpleNamespace(model="llama_ko"), adapted) - START_S
+    less = estimate.seconds(Job("reward_model", korean, adapted)) - START_S
     assert less / (seconds - START_S) == pytest.approx(1.3 * (2 + 2 * 7 / 28) / 8)
 
 
 def test_tokens_are_counted_where_a_scale_s_data_and_tokenizer_are_there(tmp_path, paper, bases):
-    estimate = Estimate(paper, tmp_path, card_speeds(80, {}))
-    guess = Estimate(paper, tmp_path / "nowhere", card_speeds(80, {})).length("llama-3.2-3b-instruct", "ko")
-    folder = tmp_path / paper.base_folder("llama-3.2-3b-instruct")
-    rows = tmp_path / paper.paths.translated("train", "ko")
-    for path in (folder, rows.parent):
-        path.mkdir(parents=True)
-    shutil.copy(bases["tiny-llama"] / "tokenizer.json", folder)
-    write_jsonl([{"prompt": "one", "chosen": "a", "rejected": "a"}] * 3, rows)
+    def rows(rowset, language, prompt):
+        path = tmp_path / paper.paths.translated(rowset, language)
+        write_jsonl([{"prompt": prompt, "chosen": "a", "rejected": "a"}] * 3, path)
+
+    base = "llama-3.2-3b-instruct"
+    there, nowhere = (Estimate(paper, root, card_speeds(80, {})) for root in (tmp_path, tmp_path / "nowhere"))
+    shutil.copytree(bases["tiny-llama"], tmp_path / paper.base_folder(base))
+    rows("train", "ko", "one")
     tokens = AutoTokenizer.from_pretrained(bases["tiny-llama"])("one\na")["input_ids"]
-    assert estimate.length("llama-3.2-3b-instruct", "ko") == len(tokens) != guess
-    assert estimate.length("llama-3.2-3b-instruct", "ko", "rewardbench") == guess  # of another set
-    longer = {"prompt": "one two three", "chosen": "a", "rejected": "a"}
-    rows = tmp_path / paper.paths.translated("rewardbench", "es")
-    rows.parent.mkdir(parents=True)
-    write_jsonl([longer] * 3, rows)
-    assert estimate.length("llama-3.2-3b-instruct", "es", "rewardbench") > len(tokens)
+    assert there.length(base, "ko") == len(tokens) != nowhere.length(base, "ko")
+    assert there.length(base, "ko", "rewardbench") == nowhere.length(base, "ko")  # of another set
+    rows("rewardbench", "es", "one two three")
+    assert there.length(base, "es", "rewardbench") > len(tokens)
 
 
 def test_a_job_that_a_cluster_would_end_is_named(paper):
@@ -109,9 +104,8 @@ def test_a_job_that_a_cluster_would_end_is_named(paper):
 
 
 def test_models_of_70_billion_parameters_fit_the_cards_that_their_entries_ask_for(jobs):
-    asked = [(job.rule, job.wildcards, job.model) for job in jobs]
-    assert too_large(asked, 79) == []
-    (line,) = [line for line in too_large(asked, 24) if "infly/INF-ORM-Llama3.1-70B" in line]
+    assert too_large(jobs, 79) == []
+    (line,) = [line for line in too_large(jobs, 24) if "infly/INF-ORM-Llama3.1-70B" in line]
     assert re.match(
         r".*catalogued_reward_scores.*: .* needs \d+ GiB on each of 4 GPUs, of 24; serve it", line
     )

@@ -20,10 +20,7 @@ print(json.dumps({"torch": torch.backends.cpu.get_cpu_capability(), "numpy": __c
 @pytest.mark.parametrize("portable", [False, True])
 def test_a_portable_process_uses_nothing_newer_than_avx2(portable):
     environment = {**os.environ, **(PORTABLE if portable else {})}
-    ran = subprocess.run(
-        [sys.executable, "-c", JOB], env=environment, capture_output=True, text=True, check=True
-    )
-    used = json.loads(ran.stdout)
+    used = json.loads(subprocess.check_output([sys.executable, "-c", JOB], env=environment))
     if portable:
         assert used == {"torch": "AVX2", "numpy": False}
     elif used["torch"] == "AVX2":
@@ -36,9 +33,7 @@ def test_a_portable_process_uses_nothing_newer_than_avx2(portable):
 def test_jobs_of_a_portable_run_inherit_it(tmp_path, portable):
     folder = checkout(tmp_path)
     with open(folder / "Snakefile", "a", encoding="utf-8") as stream:
-        stream.write(
-            '\n\nrule environment:\n    output:\n        "environment.txt",\n    shell:\n        "env > {output}"\n'
-        )
+        stream.write('\n\nrule environment:\n    output: "environment.txt"\n    shell: "env > {output}"\n')
     ran = snakemake("--cores", "1", "environment", "--config", f"portable={portable}", cwd=folder)
     assert ran.returncode == 0, ran.stdout
     inherited = (folder / "environment.txt").read_text().splitlines()

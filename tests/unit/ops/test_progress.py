@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from types import SimpleNamespace
 
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -26,17 +27,10 @@ def environment():
     os.environ.pop(LOG_ONLY, None)
 
 
-class Clock:
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
-
-
 def run_of(stats, earlier=None):
-    clock = Clock()
-    return Run(stats, earlier, clock), clock
+    """Return a run and its clock, whose `now` tests move."""
+    clock = SimpleNamespace(now=100.0)
+    return Run(stats, earlier, lambda: clock.now), clock
 
 
 def ended(run, clock, number, rule, seconds):
@@ -60,12 +54,15 @@ def test_the_time_left_follows_from_earlier_jobs_and_from_those_of_this_run():
     assert run.seconds_left() == (2 * 120 + 2 * 5, [])  # what a rule takes now counts
 
 
-def test_jobs_that_run_at_a_time_share_the_time_left():
+def test_jobs_that_run_at_a_time_share_the_time_left_and_no_run_is_shorter_than_its_longest_job():
     run, clock = run_of({"train": 4}, {"train": [60.0]})
     run.start(1, "train", {})
     run.start(2, "train", {})
     clock.now += 60
     run.finish(1), run.finish(2)
+    assert run.seconds_left() == (60, [])
+    run, _ = run_of({"train": 2}, {"train": [60.0]})
+    run.cores = 8
     assert run.seconds_left() == (60, [])
 
 
@@ -91,21 +88,13 @@ def test_a_first_run_goes_by_the_reference_run_scaled_to_what_this_machine_has_d
     assert run.seconds_left() == (3 * 240, ["score"])
 
 
-def test_no_run_is_shorter_than_its_longest_job():
-    run, _ = run_of({"train": 2}, {"train": [60.0]})
-    run.cores = 8
-    assert run.seconds_left() == (60, [])
-
-
 def test_the_reference_run_is_that_of_the_scale(tmp_path, monkeypatch):
     monkeypatch.setattr(progress, "REFERENCE", tmp_path)
     for name, seconds in {"mini": 30, "night": 90}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "costs.csv").write_text(f"rule,jobs,seconds\ntrain,3,{seconds}\n")
-    found = {
-        name: progress.reference_seconds(progress.Path(name)) for name in ("results", "results/night", "x")
-    }
-    assert found == {"results": {"train": 10.0}, "results/night": {"train": 30.0}, "x": {}}
+    for name, found in {"results": {"train": 10.0}, "results/night": {"train": 30.0}, "x": {}}.items():
+        assert progress.reference_seconds(progress.Path(name)) == found
 
 
 def test_the_line_has_jobs_and_times():
@@ -146,12 +135,8 @@ def test_durations_in_words(seconds, words):
 
 
 def test_earlier_times_are_read_by_rule_and_damaged_files_left_out(tmp_path):
-    for name, text in {
-        "train/a": HEAD + "10.5\t0:00:10\t5\n",
-        "train/b": HEAD + "2\t0:00:02\t5\n",
-        "score/a": "rubbish",
-        "x/y": HEAD,
-    }.items():
+    rows = {"train/a": f"{HEAD}10.5\t0:00:10\t5\n", "train/b": f"{HEAD}2\t0:00:02\t5\n"}
+    for name, text in {**rows, "score/a": "rubbish", "x/y": HEAD}.items():
         path = tmp_path / f"{name}.tsv"
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
@@ -214,12 +199,6 @@ def test_a_cluster_s_words_come_first(tmp_path):
     ]  # fmt: skip
 
 
-class Settings(MockOutputSettings):
-    def __init__(self, **changed):
-        super().__init__()
-        self.__dict__.update(changed)
-
-
 class Terminal(io.StringIO):
     def isatty(self):
         return True
@@ -246,7 +225,9 @@ def record(text="", event=None, level=logging.INFO, **facts):
 def shown(monkeypatch, stream, events, **settings):
     """Return what the plugin writes of some events."""
     monkeypatch.setattr(sys, "stderr", stream)
-    handler = plugin.LogHandler(Settings(**settings), None)
+    common = MockOutputSettings()
+    vars(common).update(settings)
+    handler = plugin.LogHandler(common, None)
     for event in events:
         handler.emit(event)
     handler.close()
@@ -255,31 +236,21 @@ def shown(monkeypatch, stream, events, **settings):
 
 
 def events(tmp_path, jobs=20, failing=None):
-    job = {
-        "wildcards": {"n": "x"},
-        "log": [],
-        "benchmark": "results/benchmarks/one/0.tsv",
-        "rule_name": "one",
-    }
+    job = {"rule_name": "one", "log": [str(tmp_path / "one.log")]}
+    begun = {**job, "wildcards": {"n": "x"}, "benchmark": "results/benchmarks/one/0.tsv"}
     yield record("Select jobs to execute...")
     yield record(event=LogEvent.RUN_INFO, stats={"one": jobs, "total": jobs})
     for number in range(jobs):
-        yield record(event=LogEvent.JOB_INFO, jobid=number, **job)
+        yield record(event=LogEvent.JOB_INFO, jobid=number, **begun)
         if number == failing:
-            yield record(
-                "RuleException:\nCalledProcessError in file", event=LogEvent.ERROR, level=logging.ERROR
-            )
-            log = tmp_path / "one.log"
-            log.write_text("polyreward: broken\n")
-            facts = {
-                "jobid": number,
-                "rule_name": "one",
-                "log": [str(log)],
-                "rule_msg": None,
-                "indent": False,
-            }
-            yield record(event=LogEvent.JOB_ERROR, level=logging.ERROR, **facts)
-            yield record("Exiting because a job execution failed. Look above", level=logging.ERROR)
+            failed = {"event": LogEvent.JOB_ERROR, "jobid": number, "rule_msg": None, "indent": False, **job}
+            (tmp_path / "one.log").write_text("polyreward: broken\n")
+            for text, facts in (
+                ("RuleException:\nCalledProcessError in file", {"event": LogEvent.ERROR}),
+                ("", failed),
+                ("Exiting because a job execution failed. Look above", {}),
+            ):
+                yield record(text, level=logging.ERROR, **facts)
             return
         yield record(event=LogEvent.JOB_FINISHED, job_id=number)
 
@@ -311,28 +282,22 @@ def test_on_a_terminal_one_line_is_renewed(monkeypatch, folder):
 
 def test_a_failure_is_shown_once(monkeypatch, folder):
     text = shown(monkeypatch, io.StringIO(), events(folder, failing=1))
-    assert (
-        text.count("polyreward: broken") == 1
-        and "RuleException" not in text
-        and "Exiting because" not in text
-    )
+    assert text.count("polyreward: broken") == 1
+    assert "RuleException" not in text and "Exiting because" not in text
     assert text.splitlines()[-1].startswith("stopped after 0 s: 1 of 20 jobs done, 1 failed (one x).")
 
 
 def test_an_error_without_a_job_is_shown_in_snakemake_s_words(monkeypatch, folder):
-    text = record("WorkflowError:\nno rule to make x", event=LogEvent.ERROR, level=logging.ERROR)
+    error = {"event": LogEvent.ERROR, "level": logging.ERROR}
+    text = record("WorkflowError:\nno rule to make x", **error)
     assert shown(monkeypatch, io.StringIO(), [text]) == "WorkflowError:\nno rule to make x\n"
-    begun = [
-        *list(events(folder))[:2],
-        record("CalledProcessError in onstart", event=LogEvent.ERROR, level=logging.ERROR),
-    ]
+    begun = [*list(events(folder))[:2], record("CalledProcessError in onstart", **error)]
     assert "CalledProcessError in onstart" in shown(monkeypatch, io.StringIO(), begun)
 
 
 def test_a_dry_run_is_shown_whole(monkeypatch, folder):
-    assert "Select jobs to execute" in shown(
-        monkeypatch, io.StringIO(), list(events(folder))[:1], dryrun=True
-    )
+    begun = list(events(folder))[:1]
+    assert "Select jobs to execute" in shown(monkeypatch, io.StringIO(), begun, dryrun=True)
     assert LOG_ONLY not in os.environ
 
 

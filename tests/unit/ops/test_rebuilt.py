@@ -65,9 +65,7 @@ def packed(tmp_path_factory):
         (root / "Snakefile").write_text(SNAKEFILE)
         (root / "config.yaml").write_text("results: results\n")
         (root / "workflow/scales/tiny.yaml").write_text("results: results/tiny\n")
-    ran = snakemake(
-        "--cores", "1", "results/tiny/table1.csv", "--configfile", "workflow/scales/tiny.yaml", cwd=made
-    )
+    ran = snakemake("--cores", "1", *TABLE, "--configfile", "workflow/scales/tiny.yaml", cwd=made)
     assert ran.returncode == 0, ran.stdout
     with pytest.MonkeyPatch.context() as here:
         here.chdir(made)
@@ -93,11 +91,8 @@ def test_a_bundle_has_the_rows_that_analysis_reads_and_no_state(packed):
 
 def test_tables_are_made_again_from_scores_and_no_model_is(packed, project, tmp_path, capfd):
     assert main(["unbundle", str(packed[0]), str(tmp_path / "out"), "--rebuild", "--cores", "1"]) == 0
-    said = capfd.readouterr().out
-    assert (
-        "1 files of tables and figures, made again with 1 files of analysis from the scores, are byte for"
-        " byte" in said
-    )
+    said = "1 files of tables and figures, made again with 1 files of analysis from the scores, are byte for byte"
+    assert said in capfd.readouterr().out
     assert not list(tmp_path.rglob("trained"))
     assert len(read_sealed(tmp_path / "out/work/5_scores/b/m/es.parquet")) == 2
 
@@ -112,9 +107,7 @@ def test_a_table_that_its_scores_do_not_give_is_named_to_the_line(
         there.chdir(made)
         pack(Path("results/tiny"), ["table1.csv"], chain(made, TABLE), tmp_path / "better.zip")
     (made / "results/tiny/table1.csv").write_text(kept)
-    assert (
-        main(["unbundle", str(tmp_path / "better.zip"), str(tmp_path / "out"), "--rebuild", "--cores", "1"])
-        == 1
-    )
+    better, out = str(tmp_path / "better.zip"), str(tmp_path / "out")
+    assert main(["unbundle", better, out, "--rebuild", "--cores", "1"]) == 1
     assert "table1.csv: line 2: `a,0.75` here, `a,0.25` rebuilt" in capfd.readouterr().err
     assert pd.read_csv(tmp_path / "out/table1.csv")["score"][0] == 0.75

@@ -28,9 +28,23 @@ def resources(launch=None, precision="float32", gpus=0, runs_here=True, site=Non
     return JobResources(Scale(settings_with(config), known), gpus, lambda: runs_here, site)
 
 
-def mem_mb(kind, *models, training=None, attempt=1, **settings):
-    found = resources(**settings).for_models(kind, lambda wildcards: models, training, minutes=1)
-    return found["mem_mb"](SimpleNamespace(), attempt)
+def asked(kind, *models, training=None, on_gpu=True, **settings):
+    return resources(**settings).for_models(kind, lambda wildcards: models, training, on_gpu, minutes=30)
+
+
+def mem_mb(kind, *models, attempt=1, **settings):
+    return asked(kind, *models, **settings)["mem_mb"](SimpleNamespace(), attempt)
+
+
+@pytest.fixture
+def launch(tmp_path):
+    """Return a function that writes a configuration of accelerate and returns its path."""
+
+    def write(text):
+        (tmp_path / "launch.yaml").write_text(text, encoding="utf-8")
+        return str(tmp_path / "launch.yaml")
+
+    return write
 
 
 # What jobs of scale mini took, in MiB by Snakemake's benchmark files
@@ -51,10 +65,8 @@ def test_memory_grows_with_what_is_held_at_once():
     assert mem_mb("score", "half", precision="auto") == one
     lora = mem_mb("train", "half", training=SimpleNamespace(lora=8), precision="bfloat16")
     assert lora == mem_mb("train", "half")  # trained weights are float32
-    assert mem_mb("train", "half", training=SimpleNamespace(lora=None)) - lora == 6_000
-    assert (
-        mem_mb("train", "half", training=SimpleNamespace(lora=None, optimizer="adamw_8bit")) - lora == 3_000
-    )
+    for more, mb in (({}, 6_000), ({"optimizer": "adamw_8bit"}, 3_000)):
+        assert mem_mb("train", "half", training=SimpleNamespace(lora=None, **more)) - lora == mb
     assert mem_mb("score", "half", attempt=3) == 2 * one
     assert mem_mb("score", {"kind": "generative", "server": {}}) == mem_mb("generate") == TABLE_MB
 
@@ -83,8 +95,8 @@ def test_a_file_that_is_no_model_is_left_to_the_job_that_reads_it(tmp_path, cont
 
 
 def test_a_gpu_is_asked_for_where_there_is_one_and_jobs_run_here():
-    def gpus(*models, on_gpu=True, **settings):
-        found = resources(**settings).for_models("score", lambda wildcards: models, on_gpu=on_gpu, minutes=1)
+    def gpus(*models, **settings):
+        found = asked("score", *models, **settings)
         return found["gpu"](None) if "gpu" in found else None
 
     assert gpus("half", gpus=2) == 1
@@ -94,26 +106,20 @@ def test_a_gpu_is_asked_for_where_there_is_one_and_jobs_run_here():
 
 
 @pytest.mark.parametrize(("use_cpu", "gpu"), [("", 2), (", use_cpu: true", None)])
-def test_a_training_of_several_processes_asks_for_as_much_in_each(tmp_path, use_cpu, gpu):
-    launch = tmp_path / "launch.yaml"
-    launch.write_text(f"{{num_processes: 2{use_cpu}}}", encoding="utf-8")
-    found = resources(launch=str(launch), gpus=2).for_models(
-        "train", lambda wildcards: ["half"], SimpleNamespace(lora=8), minutes=1
-    )
+def test_a_training_of_several_processes_asks_for_as_much_in_each(launch, use_cpu, gpu):
+    two = {"launch": launch(f"{{num_processes: 2{use_cpu}}}"), "gpus": 2}
+    found = asked("train", "half", training=SimpleNamespace(lora=8), **two)
     assert ("gpu" in found) == bool(gpu)
     each = mem_mb("train", "half", gpus=1 if gpu else 0)
     assert abs(found["mem_mb"](None) - 2 * each) <= 100
-    scoring = resources(launch=str(launch), gpus=2).for_models("score", lambda wildcards: ["half"], minutes=1)
-    assert scoring["gpu"](None) == 1
+    assert asked("score", "half", **two)["gpu"](None) == 1
 
 
-def test_on_a_cluster_a_job_asks_for_its_partition_minutes_and_memory(tmp_path):
-    launch = tmp_path / "launch.yaml"
-    launch.write_text("num_processes: 4", encoding="utf-8")
-    cluster = resources(launch=str(launch), runs_here=False, site=SITE)
+def test_on_a_cluster_a_job_asks_for_its_partition_minutes_and_memory(launch):
+    path = launch("num_processes: 4")
 
     def wanted(*models, **arguments):
-        found = cluster.for_models("train", lambda wildcards: models, minutes=30, **arguments)
+        found = asked("train", *models, launch=path, runs_here=False, site=SITE, **arguments)
         return [found["runtime"](None, 2), *(
             found[name](None) if name in found else None for name in ("slurm_partition", "gpu", "gpu_model")
         )]  # fmt: skip
@@ -123,7 +129,7 @@ def test_on_a_cluster_a_job_asks_for_its_partition_minutes_and_memory(tmp_path):
     assert wanted({"model": "half", "gpus": 2}) == [45, "gpus", 2, None]
     assert wanted({"server": {}}) == [45, "cpus", None, None]
     assert wanted("half", on_gpu=False) == [45, None, None, None]
-    tables = cluster.for_tables(mb=1000, minutes=30)
+    tables = resources(site=SITE).for_tables(mb=1000, minutes=30)
     assert tables["mem_mb"](None, 1) == 1000 and tables["mem_mb"](None, 2) == 1500
     assert resources().for_tables(mb=1000, minutes=30) == {}
 

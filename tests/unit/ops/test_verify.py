@@ -20,10 +20,11 @@ TABLE = "name,value,n\na,0.500000,3\nb,0.250000,4\n"
 def results(tmp_path, monkeypatch):
     """A project with results of one table, one figure, one file of scores and one model."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "Snakefile").touch()
-    (tmp_path / "config.yaml").write_text("results: results\n")
-    (tmp_path / "workflow/scales").mkdir(parents=True)
-    (tmp_path / "workflow/scales/tiny.yaml").write_text("results: results/tiny\n")
+    overlay = "workflow/scales/tiny.yaml"
+    files = {"Snakefile": "", "config.yaml": "results: results\n", overlay: "results: results/tiny\n"}
+    (tmp_path / overlay).parent.mkdir(parents=True)
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
     folder = tmp_path / "results/tiny"
     (folder / "compare").mkdir(parents=True)
     for name in ("table1.csv", "compare/table1.csv", "figure1.csv"):
@@ -101,23 +102,26 @@ def test_a_difference_is_named_to_the_line(tmp_path, rebuilt, words, name):
     assert difference(tmp_path / "here" / name, none) == f"there is no {none}"
 
 
+BUILDER = """
+import pathlib, sys
+
+assert pathlib.Path("Snakefile").is_file() and not pathlib.Path("results").exists()
+assert not pathlib.Path("workflow").is_symlink() and pathlib.Path("mine").is_symlink()
+for path in map(pathlib.Path, sys.argv[sys.argv.index("--") + 1 :]):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes({text!r}.encode())
+sys.exit({code})
+"""
+
+
 @pytest.fixture
 def builder(tmp_path, monkeypatch):
-    """Let a program stand in for Snakemake that writes a text into each file it is asked for; returns a
-    function that sets it."""
+    """Return a function that lets a program stand in for Snakemake: it writes a text into each file it is asked
+    for."""
 
     def builds(text, code=0):
         program = tmp_path / "builder.py"
-        program.write_text(
-            "import sys, pathlib\n"
-            "assert pathlib.Path('Snakefile').is_file() and not pathlib.Path('results').exists()\n"
-            "assert not pathlib.Path('workflow').is_symlink() and pathlib.Path('mine').is_symlink()\n"
-            "names = sys.argv[sys.argv.index('--') + 1 :]\n"
-            "for path in map(pathlib.Path, names):\n"
-            "    path.parent.mkdir(parents=True, exist_ok=True)\n"
-            f"    path.write_bytes({text!r}.encode())\n"
-            f"sys.exit({code})\n"
-        )
+        program.write_text(BUILDER.format(text=text, code=code))
         run = verify.subprocess.run
         monkeypatch.setattr(
             verify.subprocess,

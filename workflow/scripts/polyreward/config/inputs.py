@@ -17,7 +17,7 @@ def stacked_tables(scale: Scale) -> dict[str, list[str]]:
     paths = scale.paths
     each = [f"{benchmark}_{language}.csv" for benchmark in scale.benchmarks for language in scale.languages]
     return {
-        "data_sources": [paths.counts("train"), *(paths.counts(benchmark) for benchmark in scale.benchmarks)],
+        "data_sources": [paths.counts(rowset) for rowset in ("train", *scale.benchmarks)],
         "baselines": [paths.analysis(f"scorers/{name}") for name in each],
         "subsets": [paths.analysis(f"subsets/{name}") for name in each],
         "kinds": [paths.analysis(f"kinds/{name}") for name in each],
@@ -28,16 +28,8 @@ def stacked_tables(scale: Scale) -> dict[str, list[str]]:
 
 
 def transfer_notebook(scale: Scale) -> list[str]:
-    """Return the files that the transfer paper's notebook reads: artifacts, and the pairs and scores behind
-    Table 1."""
-    artifacts = [
-        "table1.csv",
-        "figure1.csv",
-        "figure2.csv",
-        "figure2_ks.csv",
-        "figure3.csv",
-        "figure3_judge.csv",
-    ]
+    """Return the files of the transfer paper's notebook: artifacts, and pairs and scores behind Table 1."""
+    artifacts = ["table1", "figure1", "figure2", "figure2_ks", "figure3", "figure3_judge"]
     settings = scale.settings
     main, targets = settings.benchmarks.main, settings.target_languages
     compared = [
@@ -49,14 +41,14 @@ def transfer_notebook(scale: Scale) -> list[str]:
     ]
     return [
         "workflow/catalog/benchmarks.yaml",
-        *map(scale.paths.artifact, artifacts),
+        *(scale.paths.artifact(f"{name}.csv") for name in artifacts),
         *(scale.paths.translated(main, language) for language in targets),
         *compared,
     ]
 
 
 def claims_of(claims: dict[str, dict], paper: str) -> dict[str, dict]:
-    """Return a paper's claims; claims: workflow/claims.yaml. paper: transfer or carb."""
+    """Return the claims of workflow/claims.yaml of a paper (transfer or carb)."""
     return {name: entry for name, entry in claims.items() if entry["paper"] == paper}
 
 

@@ -1,5 +1,4 @@
-"""Languages that bring a folder of their own (language_folders of config.yaml): what they are, and where
-their texts are."""
+"""Languages that bring a folder of their own (language_folders of config.yaml): their facts and texts."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,18 +25,22 @@ KEYS = {
 def with_folders(languages: dict[str, dict], folders: Any, root: Path) -> dict[str, dict]:
     """Return the facts of resources/languages.yaml with those of languages that bring a folder of their own.
 
-    folders: {language: folder below root}, as config.yaml has them. What is wrong with one is left out here;
-    `folder_problems` names it."""
+    What is wrong with one is left out here; `folder_problems` names it.
+
+    Args:
+        folders: {language: folder below root}, as config.yaml has them.
+    """
     given = folders if isinstance(folders, dict) else {}
     read = {code: _facts(root / folder) for code, folder in given.items() if isinstance(folder, str)}
     return languages | {code: facts for code, facts in read.items() if isinstance(facts, dict)}
 
 
 def folder_problems(code: str, folder: Path, by_catalog: bool = True) -> Iterator[str]:
-    """Yield what is wrong with a language's folder, in words, but for its texts
-    (`preflight.check_languages`).
+    """Yield what is wrong with a language's folder, but for its texts (`preflight.check_languages`).
 
-    by_catalog: it needs a catalog, as no model translates into the language."""
+    Args:
+        by_catalog: it needs a catalog, as no model translates into the language.
+    """
     begin = f"`polyreward language update {code} --folder {folder}` begins one"
     try:
         Locale.parse(code)
@@ -53,22 +56,18 @@ def folder_problems(code: str, folder: Path, by_catalog: bool = True) -> Iterato
 
 
 def new_facts(code: str, folder: Path) -> Path:
-    """Write a folder's language.yaml with what CLDR knows of a language, where there is none yet; returns its
-    path.
+    """Write a folder's language.yaml with what CLDR knows, where there is none yet; return its path.
 
-    What people must fill in is left empty, with what it is as a comment."""
+    What people must fill in is left empty, with what it is as a comment.
+    """
     path = folder / FACTS
     if not path.is_file():
-        script = get_global("likely_subtags").get(code, "").split("_")[1:2]
-        known = {
-            "name": Locale.parse(code).get_language_name("en"),
-            "script": "".join(script),
-            "coverage": PART,
-        }
-        lines = [
-            f"{key}: {known.get(key) or ''}  # {what}".replace(":   #", ":  #") for key, what in KEYS.items()
-        ]
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        script = "".join(get_global("likely_subtags").get(code, "").split("_")[1:2])
+        known = {"name": Locale.parse(code).get_language_name("en"), "script": script, "coverage": PART}
+        with open(path, "w", encoding="utf-8") as stream:
+            for key, what in KEYS.items():
+                begin = f"{key}: {known.get(key) or ''}".rstrip()
+                stream.write(f"{begin}  # {what}\n")
     return path
 
 

@@ -1,5 +1,4 @@
-"""Where models and data lie, and what a job needs to load them: of catalog entries and entries of reward
-models."""
+"""Where models and data lie, and what a job needs to load them, by their entries in settings and catalogs."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,8 @@ from polyreward.core.naming import hub_name
 from polyreward.scoring.families import loader_of
 from polyreward.settings.reward_models import as_entry
 
-NOT_LOADED = ("revision", "parameters_b")  # keys of an entry that loading has no use for
+# Keys of an entry that say where a model is from, or that loading has no use for
+NOT_LOADED = ("path", "hub", "model", "think_as_locals", "revision", "parameters_b")
 
 
 @dataclass(frozen=True)
@@ -24,19 +24,14 @@ class ModelFiles:
 
     @cached_property
     def hub(self) -> dict[tuple[str, str], tuple[str, str]]:
-        """{(model or dataset, name in files): (repository, revision)} of all that may be fetched from the
-        hub."""
+        """{(model or dataset, name in files): (repository, revision)} of all that may be fetched."""
         known = self.scale.known
         sources = [
             *(("dataset", entry) for entry in known.datasets.values()),
             *(("model", model["source"]) for model in known.models.values()),
         ]
         found = [
-            *(
-                (kind, source["id"], source["revision"])
-                for kind, source in sources
-                if source["kind"] == "hub"
-            ),
+            *((kind, one["id"], one["revision"]) for kind, one in sources if one["kind"] == "hub"),
             *(("model", *_at(entry)) for _, entry in self._named if "hub" in entry),
         ]
         return {
@@ -68,7 +63,10 @@ class ModelFiles:
     def revision(self, kind: str, source: dict) -> list[str]:
         """Return the record of the commit at which a source of the hub is used; no file for any other source.
 
-        kind: model or dataset. source: a dataset's entry, or the `source` of one of models.yaml."""
+        Args:
+            kind: model or dataset.
+            source: a dataset's entry, or the `source` of one of models.yaml.
+        """
         if source["kind"] != "hub":
             return []
         return [self.scale.paths.revision(kind, hub_name(source["id"], source["revision"]))]
@@ -85,24 +83,18 @@ class ModelFiles:
         return paths.locals_model(entry["think_as_locals"]) if "think_as_locals" in entry else None
 
     def loadable(self, entry: dict) -> dict:
-        """Return a reward model's entry as load_reward_model takes it, with its reference where it has
-        one."""
+        """Return a reward model's entry, and its reference's, as load_reward_model takes them."""
         found = self._loadable(entry)
         return {**found, "reference": self._loadable(entry["reference"])} if "reference" in entry else found
 
     def _loadable(self, entry: dict) -> dict:
-        """Return an entry with `source` for where it was named, how it is served, and the hash of the code of
-        its kind only."""
-        source = self.source(entry)
-        found = {
-            key: value
-            for key, value in entry.items()
-            if key not in ("path", "hub", "model", "think_as_locals", *NOT_LOADED)
-        }
+        """Return an entry with its folder as `source`, how it is served, and the hash of its kind's code."""
+        source, serve = self.source(entry), self.scale.settings.devices.serve
+        found = {key: value for key, value in entry.items() if key not in NOT_LOADED}
         if source is not None:
             found["source"] = source
-        if self.scale.settings.devices.serve and entry.get("verdict") == "text" and source is not None:
-            found["serve"] = self.scale.settings.devices.serve
+            if serve and entry.get("verdict") == "text":
+                found["serve"] = serve
         if "question" in found:
             found["question"] = self.question(found["question"])
         if "kind" in found:
@@ -110,8 +102,7 @@ class ModelFiles:
         return found
 
     def question(self, name: str) -> dict | str:
-        """Return a judge's question by name: the user's own file, the file of its published words, or the
-        catalog's entry."""
+        """Return a question to judges: a user's, the file of its published words, or the catalog's entry."""
         own = self.scale.settings.judge_questions.get(name)
         if own:
             return yaml.safe_load(Path(own).read_text(encoding="utf-8"))
@@ -129,14 +120,10 @@ class ModelFiles:
         )
 
     def folders(self, entry: dict) -> list[str]:
-        """Return what an entry is loaded from: folders of a reward model and its reference, and the file of a
-        question that is fetched."""
-        found, asked = (
-            [self.source(one) for one in (entry, entry.get("reference", {}))],
-            entry.get("question"),
-        )
-        if self.is_fetched(asked):
-            found.append(self.scale.paths.judge_question(asked))
+        """Return the folders of a reward model and its reference, and the file of a fetched question."""
+        found = [self.source(entry), self.source(entry.get("reference", {}))]
+        if self.is_fetched(entry.get("question")):
+            found.append(self.scale.paths.judge_question(entry["question"]))
         return [path for path in found if path is not None]
 
     def items(self, dataset: str) -> str:

@@ -1,5 +1,4 @@
-"""Where the project's own files are, also where another workflow uses this one as a module and runs in a
-folder of its own."""
+"""Where the project's own files are, also where another workflow uses this one as a module."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,13 +19,11 @@ class Project:
         return Path.cwd() == self.root.resolve()
 
     def file(self, path: str) -> str:
-        """Return a path of the project as jobs have it: in the checkout as it is, so that no result says
-        where that is."""
+        """Return a path of the project as jobs have it: in the checkout as it is, for equal results."""
         return path if self.runs_here else str(self.root / path)
 
     def found(self, settings: Any) -> Any:
-        """Return settings in which each path of the project leads to it; a file of that name in this folder
-        counts first."""
+        """Return settings whose paths lead to the project; a file of that name here counts first."""
         if self.runs_here:
             return settings
         if isinstance(settings, dict):

@@ -1,5 +1,4 @@
-"""The registry of tables, figures and notebooks: what each is, which files it has, and which a scale
-makes."""
+"""The registry of tables, figures and notebooks: what each is, its files, and which a scale makes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,33 +20,35 @@ def by_language(
 ) -> dict[str, dict]:
     """Return the registry with one entry per table, also where an entry describes one table per language.
 
-    entries: workflow/artifacts.yaml. Such an entry has `tables`, {artifact: evaluation language}, and may say
-    {table}, the artifact, {number}, what is left of it without `table`, and {language}, the language's name.
-    names: {language: name}. languages: those of the scale; one that has no table gets the next number, and no
-    printed numbers. Raises PolyrewardError where a language has no name."""
+    Such an entry has `tables`, {artifact: evaluation language}, and may say {table}, the artifact, {number},
+    what is left of it without `table`, and {language}, the language's name.
+
+    Args:
+        entries: workflow/artifacts.yaml.
+        names: {language: name}.
+        languages: the scale's; one that has no table gets the next number, and no printed numbers.
+
+    Raises:
+        PolyrewardError: a language has no name.
+    """
     found = {}
     for name, entry in entries.items():
         if "tables" not in entry:
             found[name] = entry
             continue
-        tables = {**entry["tables"], **_further(entry["tables"], languages)}
-        for table, language in tables.items():
+        tables = entry["tables"]
+        last = max(int(table.removeprefix("table")) for table in tables)
+        further = [language for language in languages if language not in tables.values()]
+        added = {f"table{number}": language for number, language in enumerate(further, last + 1)}
+        for table, language in {**tables, **added}.items():
             if language not in names:
                 raise PolyrewardError(
                     f"workflow/artifacts.yaml: {name}: `{language}` is not in resources/languages.yaml"
                 )
             said = {"{table}": table, "{number}": table.removeprefix("table"), "{language}": names[language]}
             kept = {key: _filled(value, said) for key, value in entry.items() if key != "tables"}
-            found[table] = {**kept, "language": language}
-            if table not in entry["tables"]:
-                found[table]["published"] = None
+            found[table] = {**kept, "language": language, **({"published": None} if table in added else {})}
     return found
-
-
-def _further(tables: dict[str, str], languages: Sequence[str]) -> dict[str, str]:
-    last = max(int(table.removeprefix("table")) for table in tables)
-    further = [language for language in languages if language not in tables.values()]
-    return {f"table{number}": language for number, language in enumerate(further, last + 1)}
 
 
 def _filled(value, said: dict[str, str]):
@@ -58,16 +59,19 @@ def _filled(value, said: dict[str, str]):
 
 @dataclass(frozen=True)
 class Registry:
-    """The artifacts of a scale. entries: {artifact: entry}, as by_language returns them; report: Snakemake's,
-    flags a file."""
+    """The artifacts of a scale.
+
+    Attributes:
+        entries: {artifact: entry}, as by_language returns them.
+        report: Snakemake's, flags a file.
+    """
 
     scale: Scale
     entries: dict[str, dict]
     report: Callable
 
     def entry(self, artifact: str) -> dict:
-        """Return an artifact's entry; a benchmark of the user's own has none in the file and gets one
-        here."""
+        """Return an artifact's entry; a benchmark of the user's own gets one here."""
         if artifact in self.entries:
             return self.entries[artifact]
         own = artifact.removeprefix(OWN)
@@ -95,11 +99,13 @@ class Registry:
         return caption.format(confidence=self.scale.confidence, check=self.scale.check).strip()
 
     def shown(self, file: str, artifact: str, kind: str):
-        """Return an output file that the report shows under its artifact's number; the rule's params hold the
-        caption.
+        """Return an output file that the report shows under its artifact's number.
 
-        file, artifact: names, in which the rule's wildcards may stand. kind: what the file is, in the
-        report's words."""
+        The rule's params hold the caption, and names may hold the rule's wildcards.
+
+        Args:
+            kind: what the file is, in the report's words.
+        """
 
         def of(wildcards) -> dict:
             return self.entry(artifact.format(**wildcards))
@@ -158,8 +164,7 @@ class Registry:
         return {name: entry["language"] for name, entry in self.made_here.items() if "language" in entry}
 
     def printed(self, paper: str | None = None) -> dict[str, str]:
-        """Return {table: the file of its paper's printed numbers}, where these are known; of one paper, or of
-        both."""
+        """Return {table: the file of its printed numbers}, where these are known, of one paper or of both."""
         made = {name: entry for name, entry in self.made_here.items() if paper in (None, entry["paper"])}
         return {name: entry["published"] for name, entry in made.items() if entry["published"]}
 

@@ -1,5 +1,4 @@
-"""What a scale makes: its languages, models, scorers and benchmarks, read from the configuration and the
-catalogs."""
+"""What a scale makes: its languages, models, scorers and benchmarks, by the settings and the catalogs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,23 +18,8 @@ from polyreward.settings.reward_models import as_entry
 PAPERS_B = 3  # billions of parameters of the transfer paper's bases
 
 
-def languages_read(entry: dict, languages: Sequence[str], cultures: Sequence[str]) -> dict:
-    """Return a dataset's catalog entry: of pairs in several languages only a scale's, of questions only
-    CARB's cultures'.
-
-    languages: of the scale, the source first."""
-    wanted = {"pairs": languages, "questions": cultures}.get(entry.get("holds", ""))
-    if wanted is None or "languages" not in entry:
-        return entry
-    return {
-        **entry,
-        "languages": {one: entry["languages"][one] for one in wanted if one in entry["languages"]},
-    }
-
-
 def ties_count_half(entry: dict) -> bool:
-    """Tell whether a judge's ties are half right, as RewardBench counts them: of one that may give no
-    verdict."""
+    """Tell whether a judge may give no verdict, so that its ties are half right, as in RewardBench."""
     return entry.get("verdict") == "text" or "question" in entry
 
 
@@ -45,7 +29,8 @@ class Scale:
 
     Reward models are trained here, one per base and training language, or ready-made: `configured` in
     config.yaml's reward_models, or `catalogued` in workflow/catalog/reward_models.yaml and named by
-    off_the_shelf. Ready-made ones are {name: entry}."""
+    off_the_shelf. Ready-made ones are {name: entry}.
+    """
 
     settings: Settings
     known: Known
@@ -62,13 +47,12 @@ class Scale:
 
     @property
     def table1_bases(self) -> list[str]:
-        """The bases that Table 1, Figure 1 and the transfer claims are about: all of them where the
-        configuration names none."""
+        """The bases that Table 1, Figure 1 and the transfer claims are about; by default all."""
         return self.settings.table1_bases or self.settings.bases
 
     @property
     def figure2_models(self) -> list[str]:
-        """The models whose embeddings Figure 2 shows: the bases where the configuration names none."""
+        """The models whose embeddings Figure 2 shows; by default the bases."""
         return self.settings.figure2_models or self.settings.bases
 
     @property
@@ -106,8 +90,7 @@ class Scale:
 
     @cached_property
     def launch(self) -> dict | None:
-        """How accelerate starts the processes of a training, read from its file; None for the job's own
-        process."""
+        """How accelerate starts the processes of a training; None for the job's own process."""
         path = self.settings.devices.launch
         return read_yaml(path) if path else None
 
@@ -116,8 +99,7 @@ class Scale:
         return job_seed(self.settings.seed, *key)
 
     def reward_model_seed(self, model: str) -> int:
-        """Return the seed of a reward model: its own, or that of the source language's where all languages
-        share one."""
+        """Return the seed of a reward model: its own, or the source language's where languages share one."""
         name = ModelName.parse(model)
         language = name.language if self.settings.seed_per_language else self.settings.source_language
         return self.job_seed("reward_model", str(ModelName(name.base, language, name.seed)))
@@ -146,24 +128,26 @@ class Scale:
         return self.paths.truncated_model(base) if cut else self.base_folder(base)
 
     def dataset(self, name: str) -> dict:
-        """Return a dataset's catalog entry with the languages that the scale reads, as languages_read has
-        them."""
-        wanted, judged = self.languages, self.settings.think_as_locals.evaluation
+        """Return a dataset's catalog entry with the languages that the scale reads.
+
+        Of pairs in several languages these are the scale's, the source first; of questions CARB's cultures.
+        """
+        entry, languages = self.known.datasets[name], self.languages
+        judged = self.settings.think_as_locals.evaluation
         if judged.benchmark and self.known.benchmarks[judged.benchmark]["dataset"] == name:
-            wanted = list(dict.fromkeys([*wanted, *judged.cultures]))
-        return languages_read(self.known.datasets[name], wanted, self.settings.carb.cultures)
+            languages = list(dict.fromkeys([*languages, *judged.cultures]))
+        wanted = {"pairs": languages, "questions": self.settings.carb.cultures}.get(entry.get("holds"))
+        if wanted is None or "languages" not in entry:
+            return entry
+        there = entry["languages"]
+        return {**entry, "languages": {one: there[one] for one in wanted if one in there}}
 
     def released(self, rowset: str, language: str) -> bool:
-        """Tell whether all rows of a set (a benchmark, train, dev, judge or prompts) come in a language, so
-        that no engine is needed."""
+        """Tell whether all rows of a set (a benchmark, train, dev, judge or prompts) come in a language."""
         pool, prompts = self.settings.pool.datasets, self.settings.alignment.prompt_data
         named = {"train": pool, "dev": pool, "judge": pool, "prompts": [prompts] if prompts else pool}
-        names = named.get(rowset) or [self.known.benchmarks[rowset]["dataset"]]
-        return all(
-            self.known.datasets[name].get("holds") == "pairs"
-            and language in self.dataset(name).get("languages", {})
-            for name in names
-        )
+        entries = map(self.dataset, named.get(rowset) or [self.known.benchmarks[rowset]["dataset"]])
+        return all(one.get("holds") == "pairs" and language in one.get("languages", {}) for one in entries)
 
     @property
     def policy_start(self) -> str:
@@ -191,8 +175,7 @@ class Scale:
 
     @property
     def top_layers(self) -> int:
-        """How many top layers adapters change; 0 where no layer is frozen or the states below are not
-        kept."""
+        """How many top layers adapters change; 0 where the states below them are not kept."""
         settings = self.settings.reward_model
         return settings.lora.top_layers if settings.lora and settings.cache_frozen_layers else 0
 
@@ -221,8 +204,7 @@ class Scale:
 
     @property
     def catalogued(self) -> dict[str, dict]:
-        """The ready-made reward models of the catalog that off_the_shelf names; scored on the main
-        benchmark."""
+        """Those of the catalog that off_the_shelf names; scored on the main benchmark."""
         return {name: self.known.reward_models[name] for name in self.settings.off_the_shelf}
 
     @property
@@ -236,8 +218,7 @@ class Scale:
         return [name for name, entry in self.ready_made.items() if ties_count_half(entry)]
 
     def shelf_rows(self, table: str) -> list[str]:
-        """Return the catalogued reward models that are rows of "table2" or of the "language_tables": all
-        where none is named."""
+        """Return the catalogued rows of "table2" or of the "language_tables"; by default all."""
         named = getattr(self.settings.off_the_shelf_rows, table)
         return self.settings.off_the_shelf if named is None else named
 
@@ -247,15 +228,13 @@ class Scale:
 
     @property
     def table2_scorers(self) -> dict[str, str]:
-        """{scorer: kind} of Table 2: ready-made reward models, the catalogued ones first, and each base's
-        log-likelihood."""
+        """{scorer: kind} of Table 2: catalogued reward models, configured ones, and log-likelihoods."""
         kinds = {name: entry["kind"] for name, entry in self._table2_entries.items()}
         return kinds | dict.fromkeys(self.loglikelihoods, "baseline")
 
     @property
     def ready_made_pretraining(self) -> dict[str, str]:
-        """{ready-made reward model of Table 2: its base's pretraining, or "unknown" where it names none}, as
-        table2_scorers."""
+        """{ready-made reward model of Table 2: its base's pretraining, or "unknown" where it names none}."""
         models, entries = self.known.models, self._table2_entries
         return {
             name: models[one["model"]]["pretraining"] if "model" in one else "unknown"
@@ -288,10 +267,10 @@ class Scale:
         return [*ready_made, *trained]
 
     def main_reward_models(self, trained_first: bool = False) -> list[str]:
-        """Return the reward models that are scored on the main benchmark in every language, all seeds of
-        each.
+        """Return the reward models scored on the main benchmark in every language, all seeds of each.
 
-        Ready-made ones come first, or last where trained_first: the order of a table's rows."""
+        trained_first: before the ready-made ones, which is the order of a table's rows.
+        """
         trained = self.trained_models(self.settings.reward_model_seeds)
         return [*trained, *self.ready_made] if trained_first else [*self.ready_made, *trained]
 
@@ -318,14 +297,12 @@ class Scale:
         return [*self.reward_models(benchmark, language), *self.baselines]
 
     def own_benchmark_scorers(self, benchmark: str) -> list[str]:
-        """Return all scorers of a benchmark of the user's own; text baselines only in a language that they
-        are fitted in."""
+        """Return all scorers of a user's benchmark; text baselines only in a language they are fitted in."""
         text = TEXT_BASELINES if self.settings.own_benchmarks[benchmark].language in self.languages else []
         return [*self.configured, *self.trained_models(), *text]
 
     def benchmark_facts(self, benchmark: str) -> dict:
-        """Return the arguments of comparison.Benchmark: name, sections {name: subsets}, weights {subset:
-        pairs}."""
+        """Return the arguments of comparison.Benchmark."""
         facts = self.known.benchmarks[benchmark]
         known = {key: facts[key] for key in ("sections", "weights", "code") if key in facts}
         return {"name": benchmark, **known}
@@ -341,8 +318,10 @@ class Scale:
 
     @property
     def judge_kinds(self) -> dict[str, list[str]]:
-        """The kinds of rejected answers that a judge is trained on. They include those that no other training
-        sees: a policy may repeat itself, be cut, or answer in another language."""
+        """The kinds of rejected answers that a judge is trained on, those that no other training sees too.
+
+        A policy may repeat itself, be cut, or answer in another language.
+        """
         main, unseen = self.settings.benchmarks.main, self.settings.benchmarks.unseen_kinds
         more = self.kinds(unseen) if unseen else {}
         categories = self.categories(main)
@@ -360,8 +339,7 @@ class Scale:
         return next((use for use, name in self.settings.benchmarks if name == benchmark), "main")
 
     def share(self, use: str) -> dict[str, int | None]:
-        """Return how much is used of the "pool", the "main" benchmark, the "unseen_kinds" or the "twins"
-        (all), as prepare.pool.Share has it."""
+        """Return how much is used of the "pool" or of a use of a benchmark, as prepare.pool.Share has it."""
         if use == "twins":
             return {"templates": None, "rows": None}
         return {
@@ -372,11 +350,9 @@ class Scale:
     def with_language(self, language: str, folder: str, root: Path) -> "Scale":
         """Return a scale of one target language, which brings a folder of its own below root."""
         folders = {language: folder}
-        settings = self.settings.model_copy(
-            update={"target_languages": [language], "language_folders": folders}
-        )
+        changes = {"target_languages": [language], "language_folders": folders}
         languages = with_folders(self.known.languages, folders, root)
-        return Scale(settings, replace(self.known, languages=languages))
+        return Scale(self.settings.model_copy(update=changes), replace(self.known, languages=languages))
 
     def covers_part(self, language: str) -> bool:
         """Say whether a language brings a part of the templates and passages, as its language.yaml says."""
@@ -387,19 +363,18 @@ class Scale:
         return {language: self.known.languages[language][key] for language in languages}
 
     def by_script(self, languages: Sequence[str]) -> list[list[str]]:
-        """Return the languages in two groups, those not in Latin letters before those that are; no empty
-        group."""
-        latin = [language for language in languages if self.known.languages[language]["script"] == "Latn"]
-        return [
-            group for group in ([language for language in languages if language not in latin], latin) if group
-        ]
+        """Return the languages not in Latin letters, then those that are; no empty group."""
+        scripts = self.language_facts("script", languages)
+        groups = ([one for one in languages if (scripts[one] == "Latn") == latin] for latin in (False, True))
+        return [group for group in groups if group]
 
 
 def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
-    """Read a scale of which only the types are checked: config.yaml with overlays on it, as Snakemake merges
-    them, and the catalogs below root.
+    """Read config.yaml with overlays on it, as Snakemake merges them, and the catalogs below root.
 
-    Raises PolyrewardError where there is no such overlay, and for values of the wrong type."""
+    Raises:
+        PolyrewardError: there is no such overlay, or values are of the wrong type; no more is checked.
+    """
     from snakemake.utils import update_config
 
     config = read_yaml(root / "config.yaml")

@@ -12,10 +12,7 @@ def check_schema(data: object, file: Path, schema: Path) -> None:
     """Raise PolyrewardError with every place at which a file's data are not as its schema says.
 
     Snakemake's own `validate` names only the first, and reads schemas with YAML's slow parser.
-
-    data: what the file holds.
-    file: for the error.
-    schema: a YAML file, in JSON Schema's draft of 2020-12."""
+    """
     errors = Draft202012Validator(read_yaml(schema)).iter_errors(data)
     problems = [
         f"{'.'.join(map(str, error.absolute_path)) or 'the file'}: {error.message}" for error in errors

@@ -3,7 +3,7 @@
 import os
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -132,44 +132,41 @@ def refusals(jobs: Iterable) -> Iterator[str]:
 
 def missing_packages(jobs: Iterable) -> Iterator[str]:
     """Yield a problem for each package that a setting of some job needs, and that is not installed here."""
-    rules, settings = defaultdict(set), {}
-    for job in jobs:
-        for key, value in settings_of(dict(job.params.items())):
-            module = needed_package(key, value)
-            if module and not find_spec(module):
-                rules[module].add(job.rule.name)
-                settings[module] = f"{key}: {value}"
-    for module, names in rules.items():
-        yield (
-            f"{', '.join(sorted(names))}: `{settings[module]}` needs the package {module}, which is not"
-            f" installed: {how_to_install(module)}"
-        )
+
+    def problem(key: str, value: object) -> str | None:
+        module = needed_package(key, value)
+        if module is None or find_spec(module):
+            return None
+        how = how_to_install(module)
+        return f"`{key}: {value}` needs the package {module}, which is not installed: {how}"
+
+    return _problems_of_settings(jobs, problem)
 
 
 def without_gpu(jobs: Iterable, why: str) -> Iterator[str]:
-    """Yield a problem for each set of settings that needs a GPU, of jobs that would have none."""
+    """Yield a problem for each setting that needs a GPU, of jobs that would have none."""
+
+    def problem(key: str, value: object) -> str | None:
+        return f"`{key}: {value}` runs on a CUDA GPU only, and {why}" if cuda_only(key, value) else None
+
+    return _problems_of_settings(jobs, problem)
+
+
+def _problems_of_settings(jobs: Iterable, problem: Callable[[str, object], str | None]) -> Iterator[str]:
+    """Yield each problem that a function finds in a setting, after the rules whose jobs have that setting."""
     rules = defaultdict(set)
     for job in jobs:
-        settings = sorted(set(gpu_settings(dict(job.params.items()))))
-        if settings:
-            rules[", ".join(settings)].add(job.rule.name)
-    for settings, names in rules.items():
-        yield f"{', '.join(sorted(names))}: `{settings}` runs on a CUDA GPU only, and {why}"
-
-
-def gpu_settings(params: dict) -> Iterator[str]:
-    """Yield those of a job's settings that only run on a CUDA GPU."""
-    for key, value in settings_of(params):
-        if cuda_only(key, value):
-            yield f"{key}: {value}"
+        for key, value in settings_of(dict(job.params.items())):
+            if text := problem(key, value):
+                rules[text].add(job.rule.name)
+    for text, names in rules.items():
+        yield f"{', '.join(sorted(names))}: {text}"
 
 
 def settings_of(params: dict) -> Iterator[tuple[str, object]]:
     """Yield each setting of a job with its value, those of sections and of dictionaries within them too."""
     for key, value in params.items():
-        if isinstance(value, dict):
-            yield from settings_of(value)
-        elif isinstance(value, Section):
+        if isinstance(value, dict | Section):
             yield from settings_of(dict(value))
         else:
             yield key, value

@@ -46,10 +46,10 @@ def locked_versions(root: str | Path) -> dict[str, str]:
 def environment_text(stage: str, versions: dict[str, str]) -> str:
     """Return a stage's environment file: python and pip from conda-forge, all else pinned for pip."""
     names = STAGES[stage].split()
-    missing = [name for name in names if name not in versions]
+    missing = ", ".join(name for name in names if name not in versions)
     if missing:
         raise PolyrewardError(
-            f"envs/{stage}.yaml: {', '.join(missing)} is not in requirements.lock; add it to pyproject.toml"
+            f"envs/{stage}.yaml: {missing} is not in requirements.lock; add it to pyproject.toml"
         )
     # What packages need too, by the installed packages' metadata, with the extras that they ask for
     todo, found = [(name, "") for name in names], set()

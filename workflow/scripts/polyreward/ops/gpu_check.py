@@ -77,10 +77,11 @@ class Bench:
         self.base, self.model = folder / "base", folder / "reward_model"
         self.rows = made_up_pairs(size.pairs, size.words)
         self.conversations = conversations_of(self.rows)
+        mlp = 11 * size.width // 4
         config = {
             "vocab_size": size.vocabulary,
             "hidden_size": size.width,
-            "intermediate_size": 11 * size.width // 4,
+            "intermediate_size": mlp,
             "num_hidden_layers": size.layers,
             "num_attention_heads": size.heads,
             "num_key_value_heads": size.heads,
@@ -95,14 +96,13 @@ class Bench:
             for prompt, both in self.conversations
             for text in both
         )
-        words = sum(len(text.split()) for row in self.rows for text in row.values())
-        # A prompt and an answer are of up to four times as many words.
+        words = sum(len(text.split()) for text in corpus)
+        # A prompt and an answer have up to four times as many words.
         fitting = int(size.longest * words / (4 * self.tokens))
         self.long_rows = made_up_pairs(4 * ROWS, fitting)
-        self.shape = Shape(
-            *(size.layers, size.width, config["intermediate_size"], size.heads, size.heads),
-            *(size.width // size.heads, size.vocabulary),
-        )
+        heads = size.heads, size.heads, size.width // size.heads
+        self.shape = Shape(size.layers, size.width, mlp, *heads, size.vocabulary)
+        self.adapters = Lora(top_layers=size.layers)
         self.throughputs: dict[str, float] = {}  # tokens/s, by kind of work
         self.layer_step_ms: float | None = None  # of a layer, to write one more token
         self.fp32: np.ndarray | None = None  # rewards (pairs, 2)
@@ -125,24 +125,15 @@ class Bench:
 
     def supervised(self) -> str:
         """Train a policy on the longest rows that it may get."""
-        settings = PolicyTraining(**self._policy_settings(), lora=None)
-        return self._policy_training("sft", train_sft, self.long_rows, settings, ROWS)
+        return self._policy_training("sft", train_sft, self.long_rows, PolicyTraining, ROWS, epochs=STEPS / 4)
 
     def dpo(self) -> str:
         """Train a policy by DPO on the longest rows, with adapters, as scale gpu does."""
-        settings = Dpo(**self._policy_settings(), lora=Lora(top_layers=self.size.layers))
-        return self._policy_training("dpo", train_dpo, self.long_rows, settings, 2 * ROWS)
+        more = {"epochs": STEPS / 4, "lora": self.adapters}
+        return self._policy_training("dpo", train_dpo, self.long_rows, Dpo, 2 * ROWS, **more)
 
     def grpo(self) -> str:
         """Train a policy by GRPO, which writes, scores and learns."""
-        settings = GrpoTraining(
-            **{name: value for name, value in self._policy_settings().items() if name != "epochs"},
-            steps=STEPS,
-            generations=ROWS,
-            max_new_tokens=self.size.new_tokens,
-            temperature=1.0,
-            lora=Lora(top_layers=self.size.layers),
-        )
         prompts = [
             {"prompt": [{"role": "user", "content": row["prompt"]}], "id": str(number)}
             for number, row in enumerate(self.long_rows)
@@ -153,23 +144,23 @@ class Bench:
                 base, rows, 1, lambda _: EvenLengths(), settings, seed, *folders, too_few="", **options
             )
 
-        return self._policy_training("grpo", train, prompts, settings, ROWS)
-
-    def _policy_settings(self) -> dict:
-        return {
-            "epochs": STEPS / 4,
-            "learning_rate": 1e-4,
-            "batch_size": ROWS,
-            "gradient_accumulation": 1,
-            "max_length": self.size.longest,
-            "gradient_checkpointing": True,
-            "save_every": 10**6,
-        }
+        more = {"steps": STEPS, "generations": ROWS, "temperature": 1.0, "lora": self.adapters}
+        more["max_new_tokens"] = self.size.new_tokens
+        return self._policy_training("grpo", train, prompts, GrpoTraining, ROWS, **more)
 
     def _policy_training(
-        self, name: str, train: Callable, rows: list, settings: Section, at_once: int
+        self, name: str, train: Callable, rows: list, section: type[Section], at_once: int, **more
     ) -> str:
         """Train a policy in bfloat16, with Liger where it is, and compare its peak with the plan's."""
+        settings = section(
+            learning_rate=1e-4,
+            batch_size=ROWS,
+            gradient_accumulation=1,
+            max_length=self.size.longest,
+            gradient_checkpointing=True,
+            save_every=10**6,
+            **{"lora": None, **more},
+        )
         liger = torch.cuda.is_available() and find_spec("liger_kernel") is not None
         folders = (self.folder / "checkpoints", self.folder / name)
         seconds = _seconds(
@@ -179,8 +170,7 @@ class Bench:
         )
         # With loading, so that it is the least that a training reaches
         speed = self.throughputs[name] = STEPS * at_once * self.size.longest / seconds
-        liger_or_not = "with" if liger else "without"
-        words = f"{STEPS} steps in {seconds:.0f} s, {speed:,.0f} tokens/s, {liger_or_not} Liger"
+        words = f"{STEPS} steps in {seconds:.0f} s, {speed:,.0f} tokens/s, with{'' if liger else 'out'} Liger"
         if not torch.cuda.is_available():
             return words
         peak, parameters = torch.cuda.max_memory_allocated(), self.shape.parameters
@@ -195,11 +185,9 @@ class Bench:
         """Ask a judge for its verdict by its labels, here and on the CPU, and for one in words."""
         lm = load_causal_lm(self.base, "float32", 2048, self.size.token_budget)
         judged = judge(LocalBackend(lm, self.size.new_tokens), "labels", TEMPLATE)
-        here = np.stack(judged.score(self.conversations[:ROWS], "gpu-check").values)
+        here = _scores(judged, self.conversations[:ROWS])
         lm.model.to("cpu")
-        difference = np.abs(
-            here - np.stack(judged.score(self.conversations[:ROWS], "gpu-check").values)
-        ).max()
+        difference = np.abs(here - _scores(judged, self.conversations[:ROWS])).max()
         if not difference <= EXACT:
             raise PolyrewardError(f"verdicts differ from the CPU's by up to {difference:.2g} nats")
         return f"largest difference from the CPU {difference:.2g} nats"
@@ -227,17 +215,15 @@ class Bench:
             token_budget=None,
             lora=None,
         )
-        checkpoints, label = self.folder / "checkpoints", "gpu-check"
-        train_reward_model(
-            self.base, self.rows, settings, SEED, checkpoints, self.model, label, precision="bfloat16"
-        )
+        folders = self.folder / "checkpoints", self.model
+        train_reward_model(self.base, self.rows, settings, SEED, *folders, "gpu-check", precision="bfloat16")
 
     def scoring_fp32(self) -> str:
         """Score in fp32 here and on the CPU."""
         scorer = self._scorer("float32")
-        self.fp32 = self._scores(scorer)
+        self.fp32 = _scores(scorer, self.conversations)
         scorer.model.to("cpu")
-        difference = np.abs(self.fp32 - self._scores(scorer)).max()
+        difference = np.abs(self.fp32 - _scores(scorer, self.conversations)).max()
         if not difference <= EXACT:
             raise PolyrewardError(
                 f"rewards differ from the CPU's by up to {difference:.2g}, more than {EXACT:g}"
@@ -247,21 +233,19 @@ class Bench:
     def scoring_bf16(self) -> str:
         """Score in bfloat16, and compare with fp32."""
         scorer = self._scorer("bfloat16")
-        moved = self.moved(self._scores(scorer))
-        speed = self.throughputs["score"] = self.tokens / _seconds(lambda: self._scores(scorer))
+        moved = self.moved(_scores(scorer, self.conversations))
+        seconds = _seconds(lambda: _scores(scorer, self.conversations))
+        speed = self.throughputs["score"] = self.tokens / seconds
         return f"{moved}, {speed:,.0f} tokens/s"
 
     def flash_attention(self) -> str | None:
         """Score in bfloat16 with FlashAttention, where it is installed."""
         if not torch.cuda.is_available() or not find_spec("flash_attn"):
             return None
-        return self.moved(self._scores(self._scorer("bfloat16", "flash_attention_2")))
+        return self.moved(_scores(self._scorer("bfloat16", "flash_attention_2"), self.conversations))
 
     def _scorer(self, dtype: str, attention: str = "sdpa"):
         return load_classifier(self.model, dtype, 2048, self.size.token_budget, attention)
-
-    def _scores(self, scorer) -> np.ndarray:
-        return np.stack(scorer.score(self.conversations, "gpu-check").values)
 
     def moved(self, found: np.ndarray) -> str:
         """Say how far rewards (pairs, 2) are from those in fp32; raise an error where it is too far."""
@@ -358,18 +342,22 @@ def check_device(device: str, out: Path) -> pd.DataFrame:
 
     Args:
         device: "cuda", or "cpu" for the same in miniature.
-        out: the file of throughputs to write. It has tokens/s of a model of a billion parameters in each kind
-            of work, ms of a layer to write one more token, and `peak_gib`. That is what each check took of
-            the GPU.
+        out: the file of throughputs to write: tokens/s of a model of a billion parameters in each kind of
+            work, ms of a layer to write one more token, and `peak_gib`, what each check took of the GPU.
 
     Raises:
         PolyrewardError: there is no such device, or a check fails.
     """
     if device == "cuda" and not torch.cuda.is_available():
+        why = (
+            f"it was built for CUDA {torch.version.cuda}, and found no driver or no card; see `nvidia-smi`"
+            if torch.version.cuda
+            else "it was built without CUDA; install the build for your driver (pytorch.org/get-started)"
+        )
         raise PolyrewardError(
-            f"there is no CUDA device that PyTorch {torch.__version__} could use: {_why_no_cuda()}. Run this"
-            " where the long jobs will run (on a cluster, in a job that asks for a GPU). `polyreward"
-            " gpu-check --device cpu` shows what it does, on the CPU and in miniature"
+            f"there is no CUDA device that PyTorch {torch.__version__} could use: {why}. Run this where the"
+            " long jobs will run (on a cluster, in a job that asks for a GPU). `polyreward gpu-check --device"
+            " cpu` shows what it does, on the CPU and in miniature"
         )
     transformers_logging.disable_progress_bar()
     rows, peaks = [], {}
@@ -391,8 +379,7 @@ def check_device(device: str, out: Path) -> pd.DataFrame:
     checks = pd.DataFrame(rows, columns=["check", "result", "measured"])
     print(as_markdown(checks))
     # A model of ten billion parameters is taken to be ten times slower.
-    size = SIZES[device]
-    billions = size.layers * (4 * size.width**2 + 3 * size.width * (11 * size.width // 4)) / 1e9
+    billions = bench.shape.layers * bench.shape.layer / 1e9
     speeds = {kind: float(f"{speed * billions:.4g}") for kind, speed in bench.throughputs.items()}
     if bench.layer_step_ms:
         speeds["layer_step_ms"] = float(f"{bench.layer_step_ms:.4g}")
@@ -403,13 +390,11 @@ def check_device(device: str, out: Path) -> pd.DataFrame:
     return checks
 
 
+def _scores(scorer, conversations: list) -> np.ndarray:
+    return np.stack(scorer.score(conversations, "gpu-check").values)
+
+
 def _seconds(call: Callable[[], object]) -> float:
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
-
-
-def _why_no_cuda() -> str:
-    if torch.version.cuda is None:
-        return "it was built without CUDA; install the build for your driver (pytorch.org/get-started)"
-    return f"it was built for CUDA {torch.version.cuda}, and found no driver or no card; see `nvidia-smi`"

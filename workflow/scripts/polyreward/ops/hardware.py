@@ -12,33 +12,21 @@ INSTRUCTIONS = {"avx512f": "AVX-512", "avx2": "AVX2"}  # the widest first; numbe
 
 
 def hardware(root: Path = Path("/")) -> str:
-    """Return this machine's processor, its instructions, cores that this process may use, memory and NVIDIA
-    GPUs.
-
-    root: of the file system, for tests."""
-    facts = _text(root / "proc/cpuinfo")
-    name = re.search(r"^model name\s*: *(.+)$", facts, re.MULTILINE)
-    flags = re.search(r"^flags\s*: *(.+)$", facts, re.MULTILINE)
-    known = set(flags[1].split()) if flags else set()
-    widest = next((words for flag, words in INSTRUCTIONS.items() if flag in known), None)
+    """Return the processor, its instructions, cores that this process may use, memory and NVIDIA GPUs."""
+    processor = root / "proc/cpuinfo"
+    names = _values(processor, "model name") or [platform.machine()]
+    flags = " ".join(_values(processor, "flags")[:1]).split()
+    widest = [words for flag, words in INSTRUCTIONS.items() if flag in flags][:1]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    gpus = [_text(path) for path in sorted((root / "proc/driver/nvidia/gpus").glob("*/information"))]
-    models = [
-        found[1].strip()
-        for found in (re.search(r"^Model:(.+)$", text, re.MULTILINE) for text in gpus)
-        if found
-    ]
-    parts = [
-        name[1].strip() if name else platform.machine(),
-        widest,
-        f"{cores} cores",
-        f"{memory_mb() / 1e3:.0f} GB of memory",
-    ]
-    return ", ".join([part for part in parts if part] + models)
+    cards = sorted((root / "proc/driver/nvidia/gpus").glob("*/information"))
+    gpus = [model for path in cards for model in _values(path, "Model")]
+    return ", ".join([names[0], *widest, f"{cores} cores", f"{memory_mb() / 1e3:.0f} GB of memory", *gpus])
 
 
-def _text(path: Path) -> str:
+def _values(path: Path, key: str) -> list[str]:
+    """Return what stands after each `key:` in a file; nothing where another system has no such file."""
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:  # another system
-        return ""
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    return re.findall(rf"^{key}\s*:\s*(.*\S)", text, re.MULTILINE)

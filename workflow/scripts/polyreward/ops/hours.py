@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 
 from polyreward.config.scale import Scale
 from polyreward.ops.memory import Shape
-from polyreward.ops.resources import ModelJob, parameters_b, shape_of
+from polyreward.ops.resources import Job, parameters_b, shape_of
 from polyreward.settings.base import Lora, Section
 
 START_S = 25  # a job's seconds to import torch and transformers, and to load a small model
@@ -61,22 +61,21 @@ class Estimate:
         self.scale, self.settings, self.root, self.speeds = scale, scale.settings, root, speeds
         self.lengths: dict[tuple[str, str, str], float] = {}
 
-    def seconds(self, rule: str, wildcards, job: ModelJob | None) -> float:
+    def seconds(self, job: Job) -> float:
         """Return how long a job takes; 0 for one without a model, which a card does not wait for."""
-        if job is None or job.kind == "load":
-            return 0.0
-        entries = job.entries(wildcards)
+        entries, model = job.on_card, job.model
         if not entries:
             return 0.0
-        if rule not in self.rules:
+        if job.rule not in self.rules:
             return START_S
-        billions = max(parameters_b(entry, job.known) for entry in entries)
-        shape = shape_of(max(entries, key=lambda one: parameters_b(one, job.known)), job.known)
-        work = self.rules[rule](wildcards)
+        largest = max(entries, key=lambda one: parameters_b(one, model.known))
+        shape, billions = shape_of(largest, model.known), parameters_b(largest, model.known)
+        found = self.rules[job.rule]
+        work = found(job.wildcards) if callable(found) else found
         writing = work.writes * shape.layers * self.speeds["layer_step_ms"] / 1e3
         reading = billions * work.reads / self.speeds["score"]
-        learning = billions * work.learns * self._learning(shape, job.training) / self.speeds["train"]
-        return START_S + writing + (reading + learning) / job.processes
+        learning = billions * work.learns * self._learning(shape, model.training) / self.speeds["train"]
+        return START_S + writing + (reading + learning) / model.processes
 
     @staticmethod
     def _learning(shape: Shape, training: Section | None) -> float:
@@ -130,11 +129,11 @@ class Estimate:
         whole = ROWS.get(self.settings.alignment.instructions, FEW)
         return min(whole, self.settings.alignment.max_instructions or whole)
 
-    def _scored(self, base: str, benchmark: str, languages, models: float = 1) -> "Work":
+    def _scored(self, base: str, benchmark: str, languages, models: float = 1) -> Work:
         length = sum(self.length(base, language, benchmark) for language in languages)
         return Work(reads=2 * models * self.rows(benchmark) * length)
 
-    def _translated(self, texts: float, length: float) -> "Work":
+    def _translated(self, texts: float, length: float) -> Work:
         named = self.settings.translation.engine
         name = named if isinstance(named, str) else next(iter(named.values()))
         engine = self.settings.translation.engines[name]
@@ -143,16 +142,17 @@ class Estimate:
         at_once, longest = (SENTENCE, 2 * SENTENCE) if engine.unit == "sentence" else (length, 1.5 * length)
         return Work(texts * length, _steps(texts * length / at_once, engine.batch_size, longest))
 
-    def _sampled(self, replies: float) -> "Work":
+    def _sampled(self, replies: float) -> Work:
         sampling = self.settings.alignment.sampling
         return Work(writes=_steps(replies, sampling.batch_size, sampling.max_new_tokens))
 
-    def _judged(self, replies: float) -> "Work":
+    def _judged(self, replies: float) -> Work:
         judges = self.settings.think_as_locals
         at_once = judges.judge_token_budget / (QUESTION + judges.judge.max_new_tokens)
         return Work(replies * QUESTION, _steps(replies, at_once, judges.judge.max_new_tokens))
 
-    def _by_grpo(self, grpo, passes: float) -> "Work":
+    @staticmethod
+    def _by_grpo(grpo, passes: float) -> Work:
         """Return the work of a training by GRPO; passes: over all replies, that learn nothing."""
         replies = grpo.steps * grpo.batch_size * grpo.gradient_accumulation
         tokens = replies * (0.5 * grpo.max_length + grpo.max_new_tokens)
@@ -160,8 +160,8 @@ class Estimate:
         return Work(passes * tokens, written, tokens)
 
     @cached_property
-    def rules(self) -> dict[str, Callable]:
-        """{rule: a function from a job's wildcards to its work}."""
+    def rules(self) -> dict[str, Work | Callable[..., Work]]:
+        """{rule: the work of each of its jobs, or a function from a job's wildcards to it}."""
         settings, languages = self.settings, self.scale.languages
         main, source = settings.benchmarks.main, settings.source_language
         alignment, judges, carb = settings.alignment, settings.think_as_locals, settings.carb
@@ -197,14 +197,18 @@ class Estimate:
             rows = min(self.pairs, settings.probe_pairs or self.pairs) + self.rows(main)
             return Work(2 * rows * sum(self.length(wc.base, language) for language in languages))
 
+        def translated(wc) -> Work:
+            return self._translated(3 * (pairs.get(wc.rowset) or self.rows(wc.rowset)), CONVERSATION / 2)
+
+        passages, warmup = ROWS.get(settings.passages, FEW), judges.warmup
         preferred = 2 * alignment.prompts * CONVERSATION * PADDING
+        responses = alignment.prompts * alignment.responses
         of_items = Work(16 * self.items * ITEM)
         of_candidates = Work(candidates * (ITEM + carb.candidates.max_new_tokens))
         written = Work(writes=len(carb.generators) * _steps(self.items, 32, 128))
         greedy = Work(writes=_steps(questions, 64, carb.candidates.max_new_tokens))
-        every_answer = Work(writes=questions * carb.candidates.max_new_tokens)
-        states = ROWS.get(settings.passages, FEW) * len(languages) * (1 + len(languages))
         consistent = len(carb.cultures) * (carb.consistency.items_per_cell or ITEMS)
+        references = _steps(self.instructions, writer, alignment.sampling.max_new_tokens)
         return {
             "reward_model": trained,
             "judge_reward_model": trained,
@@ -216,40 +220,34 @@ class Estimate:
             "base_pmi_scores": every_language,
             "anchor_scores": lambda wc: self._scored(first, wc.benchmark, [wc.language]),
             "base_probe_scores": probed,
-            "passage_states": lambda wc: Work(states * PASSAGE),
-            "translated_rows": lambda wc: self._translated(
-                3 * (pairs.get(wc.rowset) or self.rows(wc.rowset)), CONVERSATION / 2
-            ),
-            "translated_passages": lambda wc: self._translated(ROWS.get(settings.passages, FEW), PASSAGE),
-            "translated_instructions": lambda wc: self._translated(self.instructions, INSTRUCTION),
-            "engine_sample": lambda wc: self._translated(settings.translation.quality_rows, PASSAGE),
-            "sampled_responses": lambda wc: self._sampled(alignment.prompts * alignment.responses),
-            "policy_answers": lambda wc: self._sampled(answers),
-            "labelled_pairs": lambda wc: Work(2 * alignment.prompts * alignment.responses * CONVERSATION),
-            "dpo_policy": lambda wc: Work(reads=preferred, learns=preferred),
-            "reference_answers": lambda wc: Work(
-                writes=_steps(self.instructions, writer, alignment.sampling.max_new_tokens)
-            ),
-            "judgements": lambda wc: Work(2 * (answers + 2 * FEW) * QUESTION),
-            "locals_warmup": lambda wc: Work(
-                learns=2 * judges.warmup.pairs * judges.warmup.epochs * QUESTION * PADDING
-            ),
-            "locals_grpo": lambda wc: self._by_grpo(judges.grpo, 4),
+            "passage_states": Work(passages * len(languages) * (1 + len(languages)) * PASSAGE),
+            "translated_rows": translated,
+            "translated_passages": self._translated(passages, PASSAGE),
+            "translated_instructions": self._translated(self.instructions, INSTRUCTION),
+            "engine_sample": self._translated(settings.translation.quality_rows, PASSAGE),
+            "sampled_responses": self._sampled(responses),
+            "policy_answers": self._sampled(answers),
+            "labelled_pairs": Work(2 * responses * CONVERSATION),
+            "dpo_policy": Work(reads=preferred, learns=preferred),
+            "reference_answers": Work(writes=references),
+            "judgements": Work(2 * (answers + 2 * FEW) * QUESTION),
+            "locals_warmup": lambda wc: Work(learns=2 * warmup.pairs * warmup.epochs * QUESTION * PADDING),
+            "locals_grpo": self._by_grpo(judges.grpo, 4),
             "grpo_policy": lambda wc: self._by_grpo(carb.grpo, 3),
-            "locals_scores": lambda wc: self._judged(asked),
-            "locals_held_out": lambda wc: self._judged(2 * judges.held_out),
-            "locals_perturbed_scores": lambda wc: self._judged(14 * judged_cells * rewrites),
-            "carb_scores": lambda wc: of_items,
-            "carb_judge_scores": lambda wc: of_items,
-            "carb_perturbed_scores": lambda wc: Work(2 * cells * (7 * rewrites + consistent) * ITEM),
-            "carb_completions": lambda wc: written,
-            "carb_paraphrases": lambda wc: written,
-            "carb_similarities": lambda wc: Work(12 * self.items * ITEM),
-            "candidates": lambda wc: every_answer,
-            "grpo_answers": lambda wc: greedy,
-            "grpo_start_answers": lambda wc: greedy,
-            "candidate_scores": lambda wc: of_candidates,
-            "candidate_judge_scores": lambda wc: of_candidates,
+            "locals_scores": self._judged(asked),
+            "locals_held_out": self._judged(2 * judges.held_out),
+            "locals_perturbed_scores": self._judged(14 * judged_cells * rewrites),
+            "carb_scores": of_items,
+            "carb_judge_scores": of_items,
+            "carb_perturbed_scores": Work(2 * cells * (7 * rewrites + consistent) * ITEM),
+            "carb_completions": written,
+            "carb_paraphrases": written,
+            "carb_similarities": Work(12 * self.items * ITEM),
+            "candidates": Work(writes=questions * carb.candidates.max_new_tokens),
+            "grpo_answers": greedy,
+            "grpo_start_answers": greedy,
+            "candidate_scores": of_candidates,
+            "candidate_judge_scores": of_candidates,
         }
 
 

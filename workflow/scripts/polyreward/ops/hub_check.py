@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,6 +17,7 @@ from polyreward.core.naming import hub_name
 from polyreward.core.unavailable import catalog_models, may_be_missing
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.planning import planned_jobs
+from polyreward.ops.resources import Job
 from polyreward.sources.hub import DATASETS, MODELS, commit_of, fetched, is_cached, may_read
 from polyreward.sources.judge_wordings import published_question
 from polyreward.sources.revisions import locked
@@ -34,43 +36,51 @@ def check_hub(configfiles: Sequence[str], root: Path, with_data: bool) -> list[s
     Raises:
         PolyrewardError: lists all that cannot be used, and what to do about each.
     """
-    lines, problems = [], []
-    for (kind, repository, revision), entries in wanted(configfiles, root).items():
-        try:
-            may_read(repository, kind)
-            commit = commit_of(repository, kind, revision)
-            if kind == MODELS:
-                found = _head(repository, commit, entries.values())
-            elif with_data:
-                from polyreward.sources.hub_data import hub_rows  # takes seconds to import
-
-                name, entry = next(iter(entries.items()))
-                found = f"{len(hub_rows({**entry, 'revision': commit}, name))} rows"
-            else:
-                found = "readable"
-            lines.append(f"{kind} {repository}: {found} at {commit[:7]} ({', '.join(entries)})")
-        except PolyrewardError as error:
-            problems.append(str(error).replace("\n", "\n    "))
+    checks = [
+        partial(_repository_found, *key, entries, with_data)
+        for key, entries in wanted(configfiles, root).items()
+    ]
     files = ModelFiles(read_scale(configfiles, root))
     for name, wording in files.scale.known.judge_wordings.items():
         if files.is_fetched(name):
-            try:
-                published_question(wording)
-                lines.append(f"question {name}: its published words ({wording['url']})")
-            except PolyrewardError as error:
-                problems.append(str(error).replace("\n", "\n    "))
+            checks.append(partial(_question_found, name, wording))
+    lines, problems = [], []
+    for check in checks:
+        try:
+            lines.append(check())
+        except PolyrewardError as error:
+            problems.append(str(error).replace("\n", "\n    "))
     raise_all(problems, "hub-check")
     return lines
 
 
-def hub_problems(jobs: Iterable[tuple[str, Mapping]], scale: Scale, config: dict, lock: Mapping) -> list[str]:
+def _repository_found(kind: str, repository: str, revision: str, entries: dict, with_data: bool) -> str:
+    may_read(repository, kind)
+    commit = commit_of(repository, kind, revision)
+    if kind == MODELS:
+        found = _head(repository, commit, entries.values())
+    elif with_data:
+        from polyreward.sources.hub_data import hub_rows  # takes seconds to import
+
+        name, entry = next(iter(entries.items()))
+        found = f"{len(hub_rows({**entry, 'revision': commit}, name))} rows"
+    else:
+        found = "readable"
+    return f"{kind} {repository}: {found} at {commit[:7]} ({', '.join(entries)})"
+
+
+def _question_found(name: str, wording: dict) -> str:
+    published_question(wording)
+    return f"question {name}: its published words ({wording['url']})"
+
+
+def hub_problems(jobs: Iterable[Job], scale: Scale, config: dict, lock: Mapping) -> list[str]:
     """Return what the hub would refuse to jobs that fetch from it: access, or a dataset's columns.
 
     What is recorded or cached is not asked for. What is not checked, and which models will be empty rows, is
     printed.
 
     Args:
-        jobs: as in `fetched_by`.
         lock: locked revisions.
     """
     asked = {}
@@ -86,7 +96,7 @@ def hub_problems(jobs: Iterable[tuple[str, Mapping]], scale: Scale, config: dict
     from polyreward.sources.hub_data import column_problems  # takes seconds to import
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        errors = list(pool.map(lambda key: _refusal(*key), asked))
+        errors = list(pool.map(_refusal, asked))
     problems, unanswered, optional = [], [], _optional(scale, config)
     for ((kind, repository, commit), entries), error in zip(asked.items(), errors, strict=True):
         if error is None and kind == DATASETS and not unanswered:
@@ -117,7 +127,8 @@ def _known_commit(kind: str, repository: str, revision: str, scale: Scale, lock:
     return recorded or locked(lock, kind, repository, revision)
 
 
-def _refusal(kind: str, repository: str, revision: str) -> PolyrewardError | None:
+def _refusal(key: tuple[str, str, str]) -> PolyrewardError | None:
+    kind, repository, revision = key
     try:
         may_read(repository, kind)
         commit_of(repository, kind, revision)
@@ -128,12 +139,9 @@ def _refusal(kind: str, repository: str, revision: str) -> PolyrewardError | Non
 
 def _says_no(error: Exception) -> bool:
     """Return whether an error is the hub's or a check's answer, and no outage."""
-    refused = isinstance(error, UnavailableError) or _status(error) == 401  # it knows no such token
+    status = getattr(getattr(error.__cause__, "response", None), "status_code", None)
+    refused = isinstance(error, UnavailableError) or status == 401  # it knows no such token
     return refused or (isinstance(error, PolyrewardError) and not is_outage(error))
-
-
-def _status(error: Exception) -> int | None:
-    return getattr(getattr(error.__cause__, "response", None), "status_code", None)
 
 
 def _say(text: str) -> None:
@@ -149,24 +157,27 @@ def _optional(scale: Scale, config: dict) -> set[str]:
 
 def wanted(configfiles: Sequence[str], root: Path) -> Repositories:
     """Return {(kind, repository, revision): {name: entry}} of what a scale's jobs fetch from the hub."""
-    jobs = [(job.rule, job.wildcards) for job in planned_jobs(["all"], configfiles, root)]
-    return fetched_by(jobs, read_scale(configfiles, root))
+    return fetched_by(planned_jobs(["all"], configfiles, root), read_scale(configfiles, root))
 
 
-def fetched_by(jobs: Iterable[tuple[str, Mapping]], scale: Scale) -> Repositories:
-    """Return the same of some jobs, each a rule and its wildcards."""
+def fetched_by(jobs: Iterable[Job], scale: Scale) -> Repositories:
+    """Return the same of some jobs."""
     files, found = ModelFiles(scale), {}
-    for rule, wildcards in jobs:
-        if rule == "hub_model":
-            at = files.hub[MODELS, wildcards["repository"]]
+    for job in jobs:
+        if job.rule == "hub_model":
+            at = files.hub[MODELS, job.wildcards["repository"]]
             found.setdefault((MODELS, *at), {}).update(files.hub_entries[at])
-        elif rule in ("base_model", "dataset"):
-            base = rule == "base_model"
-            name = wildcards["base" if base else "dataset"]
-            entry = scale.known.models[name]["source"] if base else scale.dataset(name)
-            if entry["kind"] == "hub":
-                key = MODELS if base else DATASETS, entry["id"], entry["revision"]
-                found.setdefault(key, {})[name] = entry
+            continue
+        if job.rule == "base_model":
+            kind, name = MODELS, job.wildcards["base"]
+            entry = scale.known.models[name]["source"]
+        elif job.rule == "dataset":
+            kind, name = DATASETS, job.wildcards["dataset"]
+            entry = scale.dataset(name)
+        else:
+            continue
+        if entry["kind"] == "hub":
+            found.setdefault((kind, entry["id"], entry["revision"]), {})[name] = entry
     return found
 
 

@@ -30,11 +30,8 @@ PORTABLE = {
 }
 # As every library words them, whatever exception it raises
 FULL_DISK = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT))
-NO_MEMORY = (
-    os.strerror(errno.ENOMEM),
-    "can't allocate memory",
-    "out of memory",
-)  # the system's, PyTorch's on a CPU, CUDA's
+# The system's words, PyTorch's on a CPU, and CUDA's
+NO_MEMORY = (os.strerror(errno.ENOMEM), "can't allocate memory", "out of memory")
 
 
 def run(main: Callable, snakemake=None) -> None:
@@ -94,21 +91,23 @@ def start_job(snakemake) -> None:
 
 
 def report(kind, error, trace) -> None:
-    """Print user errors as text, others with a traceback, a full disk or memory with both; to the log and the
-    terminal.
+    """Print user errors as text, others with a traceback, a full disk or memory with both.
 
-    Of several processes that train together, the others write only to the log."""
-    users = isinstance(error, PolyrewardError)
-    text = f"\npolyreward: {error}\n" if users else "".join(traceback.format_exception(kind, error, trace))
-    if not users and any(words in str(error) for words in FULL_DISK):
-        text += (
-            "\npolyreward: a disk is full, or your share of it. Free some and run again: what is finished is"
-            " kept.\n"
-        )
-    if not users and (isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY)):
-        text += (
-            "\npolyreward: memory ran out. Run fewer jobs at a time (`make CORES=1`, or `MEM_MB=` less), or"
-            " lower what a job takes at once (scoring.token_budget; a training's batch_size), and run again:"
-            " what is finished is kept.\n"
-        )
+    It goes to the log and the terminal; of several processes that train together, one writes to the terminal.
+    """
+    if isinstance(error, PolyrewardError):
+        text = f"\npolyreward: {error}\n"
+    else:
+        text = "".join(traceback.format_exception(kind, error, trace))
+        if any(words in str(error) for words in FULL_DISK):
+            text += (
+                "\npolyreward: a disk is full, or your share of it. Free some and run again: what is finished"
+                " is kept.\n"
+            )
+        if isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY):
+            text += (
+                "\npolyreward: memory ran out. Run fewer jobs at a time (`make CORES=1`, or `MEM_MB=` less),"
+                " or lower what a job takes at once (scoring.token_budget; a training's batch_size), and run"
+                " again: what is finished is kept.\n"
+            )
     announce(text) if is_main() else print(f"process {rank()}: {text.strip()}", file=sys.stderr)

@@ -1,7 +1,8 @@
 """This machine's memory and GPUs, and how many jobs they hold at a time.
 
 Only jobs that run on this machine are limited; a cluster limits its own. Standard library only, as the
-Snakefile imports it."""
+Snakefile imports it.
+"""
 
 import fcntl
 import os
@@ -17,9 +18,7 @@ TABLE_MB = 600  # of a job without a model: pandas, scikit-learn or matplotlib, 
 
 
 def memory_mb(root: Path = Path("/")) -> int:
-    """Return the physical memory in MB, or the limit of this process's control group, where that is lower.
-
-    root: of the file system, for tests."""
+    """Return the physical memory in MB, or the limit of this process's control group, where that is lower."""
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     groups = root / "proc/self/cgroup"
     for line in groups.read_text(encoding="ascii").splitlines() if groups.is_file() else []:
@@ -34,9 +33,7 @@ def memory_mb(root: Path = Path("/")) -> int:
 
 
 def cuda_devices(root: Path = Path("/")) -> int:
-    """Return how many GPUs PyTorch may use here, those of CUDA_VISIBLE_DEVICES or all, without importing it.
-
-    root: of the file system, for tests."""
+    """Return how many GPUs PyTorch may use here, all or CUDA_VISIBLE_DEVICES', without importing it."""
     if not _torch_has_gpu_build():
         return 0
     found = sum(path.name[6:].isdecimal() for path in (root / "dev").glob("nvidia[0-9]*"))
@@ -64,8 +61,7 @@ def gpu_gib() -> float | None:
 
 
 def _torch_has_gpu_build() -> bool:
-    """Return whether the installed PyTorch is built for GPUs; true where none is, as jobs may have
-    environments of their own."""
+    """Return whether PyTorch is built for GPUs; true without it, as jobs may have their own environments."""
     found = find_spec("torch")
     for folder in (found and found.submodule_search_locations) or []:
         version = Path(folder, "version.py")
@@ -76,8 +72,10 @@ def _torch_has_gpu_build() -> bool:
 
 
 def available() -> dict[str, int]:
-    """Return {resource: what jobs get}: all GPUs, and the memory without a tenth, at least 1.5 GB, for the
-    system and other programs."""
+    """Return {resource: what jobs get}: all GPUs, and nine tenths of the memory.
+
+    At least 1.5 GB are kept for the system and other programs.
+    """
     memory = memory_mb()
     return {"mem_mb": memory - min(max(1500, memory // 10), memory // 2), "gpu": cuda_devices()}
 
@@ -86,12 +84,13 @@ def take_gpus(count: int) -> None:
     """Show this process `count` CUDA devices that no other job here has; call it before importing torch.
 
     Does nothing on a cluster, which does that itself, and where a job takes all devices. Where fewer are free
-    (a second run's jobs may hold them), the process sees all of them."""
+    (a second run's jobs may hold them), the process sees all of them.
+    """
     found = cuda_devices()
     if not 0 < count < found or "SLURM_JOB_ID" in os.environ:
         return
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    names = visible.split(",")[:found] if visible else [str(number) for number in range(found)]
+    names = visible.split(",")[:found] if visible else map(str, range(found))
     taken = _locked([name.strip() for name in names], count)
     if taken:
         os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(taken)

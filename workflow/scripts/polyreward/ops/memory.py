@@ -121,8 +121,10 @@ def training_bytes(
 def _vocabulary(shape: Shape, tokens: float, whole: bool, half: bool, shards: int) -> float:
     """Return the bytes in which a policy's loss meets the vocabulary, a part at a time.
 
-    whole: the output embedding is trained, and its gradient is of all words. Where weights are spread over
-    cards, each gathers it."""
+    Args:
+        whole: the output embedding is trained, and its gradient is of all words. Where weights are spread
+            over cards, each gathers it.
+    """
     size, embedding = (2 if half else 4), 4 * shape.vocabulary * shape.width
     part = size * TILE[1] * min(tokens, TILE[0])
     if half:  # the part's own words are cast
@@ -131,8 +133,7 @@ def _vocabulary(shape: Shape, tokens: float, whole: bool, half: bool, shards: in
 
 
 def _kept(shape: Shape, settings: Section, half: bool) -> tuple[float, float]:
-    """Return the bytes that a token's activations take until the backward pass, and that a layer's pass
-    takes."""
+    """Return the bytes of a token's activations until the backward pass, and those of a layer's pass."""
     times = 1 if half else FLOAT32
     a_layer = times * (WIDE * shape.width + MLP * shape.mlp)
     in_backward = times * (BACKWARD[0] * shape.width + BACKWARD[1] * shape.mlp)

@@ -1,7 +1,6 @@
 """What a run would take: its jobs with their times and memory, what does not fit, missing keys, and disk."""
 
 import contextlib
-import dataclasses
 import json
 import os
 import shutil
@@ -17,8 +16,8 @@ from polyreward.core.tables import as_markdown
 from polyreward.ops.hours import Estimate, card_speeds
 from polyreward.ops.memory import gib
 from polyreward.ops.progress import known_seconds
-from polyreward.ops.resources import ModelJob, parameters_b, too_large
-from polyreward.ops.workflow import dry_run_jobs, memory_function
+from polyreward.ops.resources import Job, parameters_b, too_large
+from polyreward.ops.workflow import described, dry_run_jobs
 
 GIB = 1024**3
 TRAINED = ("train", "supervise", "grpo")
@@ -34,43 +33,19 @@ SOURCES = """\
   the size of its models (polyreward/ops/resources.py)."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Job:
-    """A job of a dry run. model: what its rule says of its models, None where it holds none."""
-
-    rule: str
-    wildcards: dict
-    model: ModelJob | None
-
-    @property
-    def held(self) -> list[dict]:
-        """Return the entries of its models with their references, those on servers too."""
-        named = self.model.models(self.wildcards) if self.model else []
-        entries = [self.model.known[one] if isinstance(one, str) else one for one in named]
-        return [one for entry in entries for one in (entry, entry.get("reference")) if one]
-
-    def seconds(self, estimate: Estimate) -> float:
-        """Return how long it takes on a card, by an estimate."""
-        return estimate.seconds(self.rule, self.wildcards, self.model)
-
-    @property
-    def on_card(self) -> list[dict]:
-        """Return the entries of its models that are on GPUs, where there are some."""
-        return self.model.on_card(self.wildcards) if self.model else []
-
-
 def planned_jobs(targets: Sequence[str], configfiles: Sequence[str], root: Path) -> list[Job]:
     """Return the jobs of a run from nothing.
 
-    Raises PolyrewardError with Snakemake's own words where it does not resolve."""
+    Raises:
+        PolyrewardError: with Snakemake's own words where it does not resolve.
+    """
     for path in configfiles:
         if not (root / path).is_file():
             raise PolyrewardError(
                 f"{path}: no such file; name an overlay, such as workflow/scales/paper.yaml"
             )
     with contextlib.chdir(root):
-        found = [(job, memory_function(job.rule)) for job in dry_run_jobs(targets, configfiles)]
-    return [Job(job.rule.name, job.wildcards, of if isinstance(of, ModelJob) else None) for job, of in found]
+        return [described(job) for job in dry_run_jobs(targets, configfiles)]
 
 
 def plan_text(
@@ -96,9 +71,8 @@ def plan_text(
     estimate = Estimate(scale, root, card_speeds(room, speeds))
     table = by_rule(jobs, known_seconds(ran), estimate)
     known = table[table["hours"].notna()]
-    models = [(job.rule, job.wildcards, job.model) for job in jobs]
     problems = [
-        *too_large(models, room),
+        *too_large(jobs, room),
         *too_long(jobs, estimate),
         *missing_disk(sum(disk.values()), root / results),
     ]
@@ -141,27 +115,16 @@ def by_rule(
             "rule": job.rule,
             "jobs": 1,
             "hours": fmean(seconds[job.rule]) / 3600 if seconds.get(job.rule) else float("nan"),
-            "estimate": job.seconds(estimate) / 3600 if estimate else 0.0,
+            "estimate": estimate.seconds(job) / 3600 if estimate else 0.0,
             "limit of a job (hours)": job.model.minutes / 60 if job.model else 0.0,
             "GiB of a GPU": max((gib(sum(job.model.card_bytes(one))) for one in job.on_card), default=0.0),
             "memory (GB)": job.model(job.wildcards) / 1e3 if job.model else 0.0,
         }
         for job in jobs
     ]
-    table = (
-        pd.DataFrame(rows)
-        .groupby("rule")
-        .agg(
-            {
-                "jobs": "sum",
-                "hours": lambda hours: hours.sum(min_count=1),
-                "estimate": "sum",
-                "limit of a job (hours)": "max",
-                "GiB of a GPU": "max",
-                "memory (GB)": "max",
-            }
-        )
-    )
+    columns = dict.fromkeys(rows[0], "max") | {"jobs": "sum", "estimate": "sum"}
+    columns["hours"] = lambda hours: hours.sum(min_count=1)
+    table = pd.DataFrame(rows).groupby("rule").agg({name: columns[name] for name in list(rows[0])[1:]})
     order = ["hours", "estimate", "GiB of a GPU"]
     return table.sort_values(order, ascending=False, kind="stable").reset_index()
 
@@ -171,7 +134,7 @@ def too_long(jobs: Sequence[Job], estimate: Estimate) -> list[str]:
     longest: dict[str, tuple[float, float]] = {}
     for job in jobs:
         if job.model and job.model.minutes:
-            found = job.seconds(estimate) / 3600, job.model.minutes / 60
+            found = estimate.seconds(job) / 3600, job.model.minutes / 60
             longest[job.rule] = max(found, longest.get(job.rule, found))
     return [
         f"{rule}: a job takes about {hours:.0f} hours, and a cluster ends it after {limit:.0f}; raise"
@@ -216,13 +179,12 @@ def missing_disk(needed_gib: float, results: Path) -> list[str]:
 def missing_keys(jobs: Sequence[Job], scale: Scale, environment: Mapping[str, str]) -> list[str]:
     """Return a line for each key that the jobs' models, data or servers need and the environment lacks."""
     wanted: dict[str, set[str]] = {}
+    catalogs = {"base_model": ("base", scale.known.models), "dataset": ("dataset", scale.known.datasets)}
     for job in jobs:
-        for rule, wildcard, catalog in (
-            ("base_model", "base", scale.known.models),
-            ("dataset", "dataset", scale.known.datasets),
-        ):
-            name = job.wildcards.get(wildcard)
-            if job.rule == rule and "gated" in catalog[name].get("terms", ""):
+        if job.rule in catalogs:
+            wildcard, catalog = catalogs[job.rule]
+            name = job.wildcards[wildcard]
+            if "gated" in catalog[name].get("terms", ""):
                 wanted.setdefault("HF_TOKEN", set()).add(name)
         for server in (one.get("server", {}) for one in job.held):
             if "api_key_variable" in server:

@@ -30,14 +30,7 @@ Written by `polyreward power{overlays}`, from {files}.
 
 
 def power_page(configfiles: Sequence[str], root: Path, results: Path | None = None) -> str:
-    """Return the page.
-
-    Args:
-        results: the scale's results folder; by default the one that its settings name.
-
-    Raises:
-        PolyrewardError: its results lack the claims.
-    """
+    """Return the page; `results` is a folder with claims, by default the scale's."""
     settings = read_scale(configfiles, root).settings
     confidence = settings.intervals.confidence
     overlays = f" --configfile {' '.join(configfiles)}" if configfiles else ""

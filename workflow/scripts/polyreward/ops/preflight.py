@@ -1,7 +1,7 @@
 """Which of a scale's texts a language with a folder of its own has, before anything runs."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, zip_longest
 from pathlib import Path
 
@@ -11,13 +11,7 @@ from polyreward.config.translation import engine_of
 from polyreward.core.draws import drawn, in_draw_order
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.yaml_files import read_items, read_yaml
-from polyreward.sources.templates import (
-    data_files,
-    read_templates,
-    stock_items,
-    subsets_of,
-    template_texts,
-)
+from polyreward.sources.templates import data_files, read_templates, stock_items, subsets_of, template_texts
 from polyreward.translation.catalog import read_translations, roles_of, update_catalog
 
 # CKA of fewer passages is no number, and one instruction has no interval
@@ -38,10 +32,12 @@ def check_languages(scale: Scale, root: Path) -> list[str]:
             continue
         by_catalog = not engine_of(scale, language).is_lm
         wrong = list(folder_problems(language, root / folder, by_catalog))
+        problems += wrong
         if by_catalog and not wrong:
             items = items or items_to_translate(scale, root)
-            lines += _coverage(language, root / folder / CATALOG, scale, items, wrong)
-        problems += wrong
+            found, missing = _coverage(language, root / folder / CATALOG, scale, items)
+            lines += found
+            problems += missing
     raise_all(problems, "languages")
     return lines
 
@@ -80,9 +76,8 @@ def items_to_translate(scale: Scale, root: Path) -> dict[str, list[dict]]:
         if entry["kind"] == "templates":
             found[name] = read_templates(data_files(root / entry["path"]), schema)
         elif entry["kind"] != "hub":
-            found[name] = [
-                _in_source(item, settings.source_language) for item in read_items(root / entry["path"])
-            ]
+            items = read_items(root / entry["path"])
+            found[name] = [_in_source(item, settings.source_language) for item in items]
     for path in scale.stock(settings.benchmarks.main):
         found[STOCK] = stock_items(root / path)
     return found
@@ -105,34 +100,33 @@ def _section(item: dict, categories: dict[str, str]) -> str | None:
     return categories.get(subsets_of(item)[-1]) if "fills" in item else None
 
 
-def _coverage(language: str, catalog: Path, scale: Scale, items: dict, problems: list[str]) -> Iterator[str]:
-    """Yield in words what a catalog has of each dataset; add what is wrong to problems."""
+def _coverage(language: str, catalog: Path, scale: Scale, items: dict) -> tuple[list[str], list[str]]:
+    """Return in words what a catalog has of each dataset, and what is wrong."""
     owners = {}
     for item in chain.from_iterable(map(reversed, items.values())):
         owners |= dict.fromkeys(_texts(item), item["id"])
     try:
         translations = read_translations(catalog, language, owners, scale.covers_part(language))
     except PolyrewardError as error:
-        problems.append(str(error))
-        return
+        return [], [str(error)]
+    lines, problems, categories = [], [], scale.categories(scale.settings.benchmarks.main)
     for name, all_items in items.items():
         whole = {item["id"] for item in all_items if translations.keys() >= set(_texts(item))}
         problems += (f"{catalog}: {text}" for text in _too_few(language, name, all_items, whole, scale))
         used = {item["id"] for item in _used(name, all_items, scale)}
-        categories = scale.categories(scale.settings.benchmarks.main)
         sections = Counter(_section(item, categories) for item in all_items if item["id"] in whole)
         each = ", ".join(f"{section} {count}" for section, count in sections.items() if section)
         counts = f"{len(whole)} of {len(all_items)} are translated{f' ({each})' if each else ''}"
-        yield f"{language}: {name}: {counts}; of the {len(used)} that this scale uses, {len(whole & used)}"
+        lines.append(
+            f"{language}: {name}: {counts}; of the {len(used)} that this scale uses, {len(whole & used)}"
+        )
+    return lines, problems
 
 
 def _is_drawn(name: str, scale: Scale) -> bool:
     """Return whether a scale may use a part of a dataset; passages, twins and stock are used in full."""
-    return name not in (
-        STOCK,
-        scale.settings.passages,
-        scale.known.benchmarks[scale.settings.benchmarks.twins]["dataset"],
-    )
+    twins = scale.known.benchmarks[scale.settings.benchmarks.twins]["dataset"]
+    return name not in (STOCK, scale.settings.passages, twins)
 
 
 def _used(name: str, items: list[dict], scale: Scale) -> list[dict]:
@@ -154,27 +148,23 @@ def _too_few(language: str, name: str, items: list[dict], whole: set[str], scale
     settings, categories = scale.settings, scale.categories(scale.settings.benchmarks.main)
     used = _used(name, items, scale)
     there = [item for item in used if item["id"] in whole]
+    needed = {STOCK: len(used), settings.passages: FEWEST_PASSAGES}
+    if language in settings.alignment.languages:
+        needed[settings.alignment.instructions] = FEWEST_INSTRUCTIONS
     if name in {scale.known.benchmarks[one]["dataset"] for one in scale.benchmarks}:
-        translated = {subset for item in there for subset in subsets_of(item)}
-        firsts = {subset: item["id"] for item in reversed(used) for subset in subsets_of(item)}
-        for subset in dict.fromkeys(subset for item in used for subset in subsets_of(item)):
-            if subset not in translated:
-                yield (
-                    f"no template of {name}'s subset {subset} is translated whole; translate one, such as"
-                    f" `{firsts[subset]}`"
-                )
+        yield from _untranslated(f"{name}'s subset", used, there, subsets_of)
     elif name in settings.pool.datasets:
-        translated = {_section(item, categories) for item in there}
-        for section in dict.fromkeys(_section(item, categories) for item in used):
-            if section not in translated:
-                words = "is translated whole; translate some to train on"
-                yield f"no template of {name}'s section {section} {words}"
-    elif name == STOCK and len(there) < len(used):
-        yield f"{len(there)} of the {len(used)} {name} are translated; translate all"
-    elif name == settings.passages and len(there) < FEWEST_PASSAGES:
-        yield f"{len(there)} of {name} are translated; translate {FEWEST_PASSAGES} or more"
-    elif name == settings.alignment.instructions:
-        judged = language in settings.alignment.languages
-        if judged and len(there) < FEWEST_INSTRUCTIONS:
-            needed = f"translate {FEWEST_INSTRUCTIONS} or more"
-            yield f"{len(there)} of {name} that this scale uses are translated; {needed}"
+        yield from _untranslated(f"{name}'s section", used, there, lambda item: [_section(item, categories)])
+    elif len(there) < needed.get(name, 0):
+        counts = f"{len(there)} of the {len(used)} that this scale uses are translated"
+        yield f"{name}: {counts}; translate {needed[name]} or more"
+
+
+def _untranslated(what: str, used: list[dict], there: list[dict], parts: Callable) -> Iterator[str]:
+    """Yield each part of the templates that are used of which none is translated, with its first template."""
+    firsts = {part: item["id"] for item in reversed(used) for part in parts(item)}
+    translated = {part for item in there for part in parts(item)}
+    for part in dict.fromkeys(part for item in used for part in parts(item)):
+        if part not in translated:
+            such = f"translate some, such as `{firsts[part]}`"
+            yield f"no template of {what} {part} is translated whole; {such}"

@@ -1,9 +1,8 @@
 """How far a run is, how long it still takes, and why a job failed.
 
-The time left is an estimate. Each job that is left takes the mean time of its rule. It comes from this run,
-from earlier ones (Snakemake's `benchmark:` files), or from the reference run of this scale (docs/data/),
-scaled by this machine's speed so far. As many run at a time as so far; before the first has ended, one on
-each core.
+The time left is an estimate. Each job that is left takes the mean time of its rule: in this run, in earlier
+ones (Snakemake's `benchmark:` files), or in the reference run of this scale (docs/data/), scaled by this
+machine's speed so far. As many run at a time as so far; before the first has ended, one on each core.
 """
 
 import csv
@@ -67,9 +66,6 @@ class Run:
         earlier: how long jobs of each rule took before.
         clock: returns seconds from any start.
         cores: how many jobs may run at a time.
-
-    Attributes:
-        reference: mean seconds of each rule's jobs in the reference run.
     """
 
     def __init__(
@@ -84,7 +80,7 @@ class Run:
         self.running: dict[int, Job] = {}
         self.failed: dict[int, Job] = {}
         self.earlier, self.now = earlier or {}, defaultdict(list)
-        self.reference: dict[str, float] = {}
+        self.reference: dict[str, float] = {}  # mean seconds of each rule's jobs in the reference run
         self.cores = cores
         self.busy = 0.0  # seconds of all jobs that have ended
 
@@ -200,10 +196,7 @@ def duration(seconds: float) -> str:
 
 
 def reason(log: str) -> list[str]:
-    """Return the lines of a failed job's log that give the reason.
-
-    An error of ours is returned in its own words, another one as its place, code and message.
-    """
+    """Return what gives the reason in a failed job's log: our error, or another's place, code and message."""
     lines = [line.rstrip() for line in log.splitlines() if line.strip()]
     lines = [line[:WIDTH] for line in lines if not line.startswith((ASKED, RAN_ON))]
     ours = [number for number, line in enumerate(lines) if line.startswith("polyreward: ")]
@@ -226,7 +219,7 @@ def failure(job: Job, after: float, executor: str | None = None) -> str:
 
     Args:
         after: seconds.
-        executor: the executor's words, such as a cluster's that the job ran out of memory.
+        executor: its words, such as a cluster's that the job ran out of memory.
     """
     logs = [Path(log) for log in job.logs]
     text = "".join(log.read_text(encoding="utf-8", errors="replace") for log in logs if log.is_file())

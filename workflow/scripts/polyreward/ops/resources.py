@@ -3,7 +3,7 @@
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,13 +39,16 @@ UNKNOWN_B = 0.3  # billions of parameters of a model of unknown size: that of mi
 class ModelJob:
     """What jobs that hold models take; called with a job's wildcards, it returns its MB of memory.
 
-    kind: of WORK.
-    models: of the wildcards; names in models.yaml or entries of reward models, loaded one after another.
-    training: the section of its settings, where it trains.
-    gpu: does it compute on a GPU here?
-    minutes: its limit on a cluster.
-    tokens: that scoring or writing has at once.
-    shards: over how many processes the state of a training is split."""
+    Attributes:
+        kind: a key of WORK.
+        models: returns, for the wildcards, names in models.yaml or entries of reward models, which are loaded
+            one after another.
+        training: the section of its settings, where it trains.
+        gpu: does it compute on a GPU here?
+        minutes: its limit on a cluster.
+        tokens: that scoring or writing has at once.
+        shards: over how many processes the state of a training is split.
+    """
 
     kind: str
     models: Callable[..., Iterable[str | dict]]
@@ -60,8 +63,7 @@ class ModelJob:
 
     def __call__(self, wildcards, attempt=1) -> int:
         """Return the MB of memory that a job asks for; half as much again at each further attempt."""
-        held = [self.held_mb(entry) for entry in self.entries(wildcards)]
-        asked = max([TABLE_MB, *(self.processes * (self._host_mb(*each)) for each in held)])
+        asked = max([TABLE_MB, *(self.processes * self._host_mb(entry) for entry in self.entries(wildcards))])
         return math.ceil(asked / 100) * 100 * (attempt + 1) // 2
 
     def entries(self, wildcards) -> list[dict]:
@@ -69,44 +71,36 @@ class ModelJob:
         found = [self.known[one] if isinstance(one, str) else one for one in self.models(wildcards)]
         return [entry for entry in found if "server" not in entry]
 
-    def held_mb(self, entry: dict) -> tuple[float, float]:
-        """Return the MB of weights of a model and the reference next to it, and what training adds."""
+    def _host_mb(self, entry: dict) -> float:
+        """Return the MB of this machine's memory that a model takes with the reference next to it."""
         precision = "float32" if self.precision == "auto" else self.precision
         default = precision if self.training is None else "float32"
-        weights, billions = 0.0, parameters_b(entry, self.known)
+        weights = 0.0
         for one, dtype in ((entry, default), (entry.get("reference"), precision)):
             if one and "server" not in one:
-                size = BYTES.get(one.get("dtype", dtype), 4)
-                weights += parameters_b(one, self.known) * 1e3 * size
-        if self.training is None or self.training.lora:
-            return weights, 0.0
-        eight_bit = "8bit" in getattr(self.training, "optimizer", "")
-        full = FULL_TRAINING_8BIT_MB if eight_bit else FULL_TRAINING_MB
-        return weights, full * billions
+                weights += parameters_b(one, self.known) * 1e3 * BYTES.get(one.get("dtype", dtype), 4)
+        if self.gpu:
+            return CUDA_PROGRAM + LOADED * weights
+        training = 0.0
+        if self.training is not None and not self.training.lora:
+            eight_bit = "8bit" in getattr(self.training, "optimizer", "")
+            training = (FULL_TRAINING_8BIT_MB if eight_bit else FULL_TRAINING_MB) * parameters_b(
+                entry, self.known
+            )
+        return PROGRAM + LOADED * weights + WORK[self.kind] * math.sqrt(weights) + training
 
     def name(self, entry: dict) -> str:
         """Return what a model is called: its name in models.yaml, or where it is from."""
-        known = next(
-            (name for name, one in self.known.items() if one.get("source") == entry.get("source")), None
-        )
-        from_entry = entry.get("model") or entry.get("hub") or entry.get("path") or "?"
-        return known if known and "source" in entry else from_entry
-
-    def computing_mb(self, weights: float, training: float) -> float:
-        """Return the MB that a job takes where its model computes: of memory, or of the GPUs."""
-        return PROGRAM + LOADED * weights + WORK[self.kind] * math.sqrt(weights) + training
-
-    def _host_mb(self, weights: float, training: float) -> float:
-        return CUDA_PROGRAM + LOADED * weights if self.gpu else self.computing_mb(weights, training)
-
-    def on_card(self, wildcards) -> list[dict]:
-        """Return the models that compute, which they do on GPUs where there are some."""
-        return [] if self.kind == "load" else self.entries(wildcards)
+        source = entry.get("source")
+        known = (name for name, one in self.known.items() if source and one.get("source") == source)
+        return next(known, entry.get("model") or entry.get("hub") or entry.get("path") or "?")
 
     def card_bytes(self, entry: dict, training: Section | None = None) -> tuple[float, float]:
         """Return what a model takes of each of its GPUs: throughout, and what its longest rows add.
 
-        training: the section of its settings instead of the job's own."""
+        Args:
+            training: the section of its settings instead of the job's own.
+        """
         training, half = training or self.training, self.precision != "float32"
         shape, parameters = shape_of(entry, self.known), parameters_b(entry, self.known) * 1e9
         reference = entry.get("reference") or {"server": None}
@@ -114,11 +108,11 @@ class ModelJob:
         if training is None:
             size = BYTES.get(entry.get("dtype"), 2 if half else 4)
             every = (parameters + beside) / entry.get("gpus", 1)
-            eager = entry.get("attention") == "eager"
-            tokens = min(self.tokens, EAGER_TOKENS) if eager else self.tokens
             cached = entry.get("kind") not in ("classifier", "implicit")
-            longest = entry.get("max_length", tokens) if eager else 0
-            return scoring_bytes(shape, every, tokens, size, cached, longest)
+            if entry.get("attention") != "eager":
+                return scoring_bytes(shape, every, self.tokens, size, cached)
+            tokens = min(self.tokens, EAGER_TOKENS)
+            return scoring_bytes(shape, every, tokens, size, cached, entry.get("max_length", tokens))
         rows = training.batch_size * (2 if self.kind == "train" else 1)
         copied = not training.lora and (
             training.beta > 0 if self.kind == "grpo" else self.processes > 1 and isinstance(training, Dpo)
@@ -158,38 +152,54 @@ class ModelJob:
                     return f"spread it (`gpus: {gpus}` in its entry), or serve it (`server`)"
             return "serve it (`server`), or take larger GPUs"
         smaller = self.training.model_copy(update={"gradient_checkpointing": True})
-        while sum(self.card_bytes(entry, smaller)) > room and smaller.batch_size > 1:
-            half = {
-                "batch_size": smaller.batch_size // 2,
-                "gradient_accumulation": 2 * smaller.gradient_accumulation,
-            }
-            smaller = smaller.model_copy(update=half)
-        if sum(self.card_bytes(entry, smaller)) > room:
-            return "train adapters (`lora`), on more or larger GPUs, or a smaller model"
-        names = ("gradient_checkpointing", "batch_size", "gradient_accumulation")
-        changed = [
-            f"{name}: {str(getattr(smaller, name)).lower()}"
-            for name in names
-            if getattr(smaller, name) != getattr(self.training, name)
-        ]
-        return f"set {', '.join(changed)} in its section"
+        while sum(self.card_bytes(entry, smaller)) > room:
+            if smaller.batch_size == 1:
+                return "train adapters (`lora`), on more or larger GPUs, or a smaller model"
+            batch, steps = smaller.batch_size // 2, 2 * smaller.gradient_accumulation
+            smaller = smaller.model_copy(update={"batch_size": batch, "gradient_accumulation": steps})
+        now = dict(self.training)
+        changed = {name: value for name, value in smaller if value != now[name]}
+        words = ", ".join(f"{name}: {str(value).lower()}" for name, value in changed.items())
+        return f"set {words} in its section"
 
     def gpus(self, wildcards) -> int:
-        """Return how many GPUs a job uses, where there are some: for each process as many as a model is
-        spread over."""
+        """Return how many GPUs a job uses: for each process as many as a model is spread over."""
         return self.processes * max([entry.get("gpus", 1) for entry in self.entries(wildcards)], default=0)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of a run. model: what its rule says of its models, None where it holds none."""
+
+    rule: str
+    wildcards: Mapping
+    model: ModelJob | None
+
+    @property
+    def held(self) -> list[dict]:
+        """Return the entries of its models with their references, those on servers too."""
+        named = self.model.models(self.wildcards) if self.model else []
+        entries = [self.model.known[one] if isinstance(one, str) else one for one in named]
+        return [one for entry in entries for one in (entry, entry.get("reference")) if one]
+
+    @property
+    def on_card(self) -> list[dict]:
+        """Return the entries of the models that compute, which they do on GPUs where there are some."""
+        return self.model.entries(self.wildcards) if self.model and self.model.kind != "load" else []
 
 
 @dataclass(frozen=True)
 class JobResources:
     """Memory, time and GPUs of jobs, as rules state them.
 
-    gpus: how many this machine has.
-    runs_here: do jobs run on it, or elsewhere?
-    site: a cluster's settings, as workflow.site_of returns them; None for any other way to run.
-
     Minutes, and the memory of jobs without a model, are limits on a cluster. They are estimates for the
-    papers' own models and data on GPUs of 80 GB; `polyreward costs` prints what jobs took."""
+    papers' own models and data on GPUs of 80 GB; `polyreward costs` prints what jobs took.
+
+    Attributes:
+        gpus: how many this machine has.
+        runs_here: do jobs run on it, or elsewhere?
+        site: a cluster's settings, as workflow.site_of returns them; None for any other way to run.
+    """
 
     scale: Scale
     gpus: int
@@ -208,8 +218,10 @@ class JobResources:
     ) -> dict[str, Callable | int | str]:
         """Return {resource: value} of a job that holds models; the arguments are as ModelJob has them.
 
-        tokens: None for scoring's budget.
-        on_gpu: does it use a GPU, or one for each process of a training, where there is one?"""
+        Args:
+            on_gpu: does it use a GPU, or one for each process of a training, where there is one?
+            tokens: None for scoring's budget.
+        """
         launch = self.scale.launch if training is not None else None
         processes = launch["num_processes"] if launch else 1
         on_gpu = on_gpu and not (launch or {}).get("use_cpu", False)
@@ -237,19 +249,19 @@ class JobResources:
         return self.for_tables(mb=mb, minutes=minutes) or {"mem_mb": mb}
 
     def for_tables(self, *, mb: int, minutes: int) -> dict[str, Callable | int | str]:
-        """Return the same of a job that holds no model, and needs more on a cluster than the profile's
-        default."""
+        """Return the same of a job without a model that needs more than a cluster profile's default."""
         return {} if self.site is None else cluster_request(self.site, minutes, mb=mb)
 
 
 def cluster_request(
     site: dict, minutes: int, mb: int | None = None, gpus: int | Callable[..., int] = 0
 ) -> dict[str, Callable | int | str]:
-    """Return {resource: value} of a job on a SLURM cluster; half as much memory and time again at each
-    further attempt.
+    """Return {resource: value} of a job on a SLURM cluster; half as much again at each further attempt.
 
-    site: as cluster.site_settings returns it; where it has no partition of GPUs the job runs on CPUs.
-    gpus: how many, or a function of the wildcards; where it returns 0 the job runs on CPUs."""
+    Args:
+        site: as cluster.site_settings returns it; where it has no partition of GPUs the job runs on CPUs.
+        gpus: how many, or a function of the wildcards; where it returns 0 the job runs on CPUs.
+    """
     found: dict = {"runtime": lambda wildcards, attempt: minutes * (attempt + 1) // 2}
     if mb is not None:
         found["mem_mb"] = lambda wildcards, attempt: mb * (attempt + 1) // 2
@@ -268,17 +280,13 @@ def written_at_once(rows: int, new_tokens: int) -> int:
     return rows * (PROMPT + new_tokens)
 
 
-def too_large(jobs: Iterable[tuple[str, object, Callable | None]], room_gib: float) -> list[str]:
-    """Return a line for each model that does not fit GPUs of so many GiB, with the rules that load it.
-
-    jobs: each job's rule, wildcards and function of memory."""
+def too_large(jobs: Iterable[Job], room_gib: float) -> list[str]:
+    """Return a line for each model that does not fit GPUs of so many GiB, with the rules that load it."""
     rules: dict[str, dict[str, None]] = {}
-    for rule, wildcards, memory in jobs:
-        if not isinstance(memory, ModelJob):
-            continue
-        for entry in memory.on_card(wildcards):
-            for problem in memory.card_problems(entry, room_gib * 1024**3):
-                rules.setdefault(f"{memory.name(entry)} {problem}", {})[rule] = None
+    for job in jobs:
+        for entry in job.on_card:
+            for problem in job.model.card_problems(entry, room_gib * 1024**3):
+                rules.setdefault(f"{job.model.name(entry)} {problem}", {})[job.rule] = None
     return [f"{', '.join(names)}: {problem}" for problem, names in rules.items()]
 
 
@@ -301,10 +309,14 @@ def shape_of(entry: dict, models: dict) -> Shape:
 
 
 def parameters_b(entry: dict, models: dict, unknown: float | None = UNKNOWN_B) -> float | None:
-    """Return the billions of parameters of a model: the catalog's; of a folder by its files; 0 for random
-    ones, which are tiny; else `unknown`.
+    """Return a model's billions of parameters: the catalog's, or by its folder's files; else `unknown`.
 
-    entry: of models.yaml (`source`) or of a reward model (`path`, `hub`, `model`); models: models.yaml."""
+    Random models are tiny and have 0.
+
+    Args:
+        entry: of models.yaml (`source`) or of a reward model (`path`, `hub`, `model`).
+        models: models.yaml.
+    """
     if "parameters_b" in entry:
         return entry["parameters_b"]
     if "model" in entry:
@@ -321,8 +333,7 @@ def _parameters(path: Path) -> int:
     with path.open("rb") as file:
         try:
             header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-            return sum(
-                math.prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__"
-            )
+            header.pop("__metadata__", None)
+            return sum(math.prod(tensor["shape"]) for tensor in header.values())
         except (ValueError, OverflowError, MemoryError, AttributeError, KeyError, TypeError):
             return 0

@@ -1,12 +1,10 @@
 """What reaches into Snakemake: its rules, its jobs, its limits and its signals, all in one module."""
 
 import inspect
-import os
 import re
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from itertools import chain
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -16,7 +14,7 @@ from polyreward.core.codehash import code_of, save_parsed
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.ops import machine
 from polyreward.ops.cluster import missing_packages, site_settings, start_problems, untrained_problems
-from polyreward.ops.resources import too_large
+from polyreward.ops.resources import Job, ModelJob, too_large
 
 ENVIRONMENTS = {"prepare": "sources", "artifacts": "plot"}  # of stages without one of their name
 GRACE_S = 5  # seconds between SIGTERM and SIGKILL
@@ -127,17 +125,17 @@ def _script_of(rule) -> Path:
 
 
 def site_of(workflow) -> dict | None:
-    """Return the site's settings where Snakemake runs by the SLURM profile, which gives each job a partition;
-    None elsewhere."""
-    return (
-        site_settings() if "slurm_partition" in (workflow.resource_settings.default_resources or {}) else None
-    )
+    """Return the site's settings where Snakemake runs by the SLURM profile; None elsewhere."""
+    resources = workflow.resource_settings.default_resources or {}
+    return site_settings() if "slurm_partition" in resources else None  # which that profile gives each job
 
 
 def stop_early(workflow, plan=None) -> None:
     """Raise Snakemake's error with all that would stop its run later; for `onstart`, before the first job.
 
-    plan: the project's, as in polyreward/plan.py; None for a workflow without one."""
+    Args:
+        plan: the project's, as in polyreward/plan.py; None for a workflow without one.
+    """
     from snakemake.exceptions import WorkflowError
 
     executor, jobs = workflow.executor_plugin.name, list(workflow.dag.needrun_jobs())
@@ -148,19 +146,17 @@ def stop_early(workflow, plan=None) -> None:
         packages = [] if executor == "dryrun" or own_packages else missing_packages(jobs)
         elsewhere = plan.settings.devices.gpu_gib if plan else None
         room = (machine.gpu_gib() if executor == "local" else elsewhere) or 0
-        asked = [(job.rule.name, job.wildcards, memory_function(job.rule)) for job in jobs if room]
-        refused = _hub_problems(workflow, jobs, plan) if plan else []
-        found = [start_problems(executor, jobs), here, packages, too_large(asked, room), untrained, refused]
-        raise_all(chain.from_iterable(found), "before the first job")
+        asked = [described(job) for job in jobs]
+        large = too_large(asked, room) if room else []
+        refused = []
+        if plan:
+            from polyreward.ops.hub_check import hub_problems  # the hub's client takes a moment to import
+
+            refused = hub_problems(asked, plan.scale, workflow.config, plan.revisions)
+        found = [*start_problems(executor, jobs), *here, *packages, *large, *untrained, *refused]
+        raise_all(found, "before the first job")
     except PolyrewardError as error:
         raise WorkflowError(str(error)) from None
-
-
-def _hub_problems(workflow, jobs: Iterable, plan) -> list[str]:
-    from polyreward.ops.hub_check import hub_problems  # the hub's client takes a moment to import
-
-    asked = [(job.rule.name, job.wildcards_dict) for job in jobs]
-    return hub_problems(asked, plan.scale, workflow.config, plan.revisions)
 
 
 def stated(workflow) -> dict[str, int]:
@@ -170,10 +166,12 @@ def stated(workflow) -> dict[str, int]:
 
 
 def machine_problems(workflow, jobs: Iterable) -> Iterator[str]:
-    """Yield each stated limit that is more than this machine has, and each rule with a job that asks for more
-    than its jobs get.
+    """Yield each stated limit that is more than this machine has, and each rule that asks for too much.
 
-    workflow, jobs: Snakemake's; jobs are all that are to be run."""
+    Args:
+        workflow: Snakemake's.
+        jobs: Snakemake's, all that are to be run.
+    """
     has, given = {"mem_mb": machine.memory_mb(), "gpu": machine.cuda_devices()}, stated(workflow)
     limits = {**machine.available(), **given}
     for name, value in given.items():
@@ -194,8 +192,7 @@ def machine_problems(workflow, jobs: Iterable) -> Iterator[str]:
 
 
 def requests(workflow, jobs: Iterable) -> dict[str, dict[str, int]]:
-    """Return {rule: {resource: the most that one of its jobs asks for}}, before Snakemake cuts it to the
-    limits."""
+    """Return {rule: {resource: the most that a job asks for}}, before Snakemake cuts it to the limits."""
     limits, asked = workflow.global_resources, {}
     kept = {name: limits[name] for name in machine.NAMES if name in limits}
     try:
@@ -214,10 +211,10 @@ def requests(workflow, jobs: Iterable) -> dict[str, dict[str, int]]:
 
 
 def limit_jobs(workflow) -> None:
-    """Let Snakemake run no more jobs at a time than this machine's memory and GPUs hold; for `onstart`, after
-    stop_early.
+    """Let Snakemake run no more jobs at a time than this machine holds; for `onstart`, after stop_early.
 
-    Does nothing where jobs run elsewhere. A rule that does not state its memory asks for machine.TABLE_MB."""
+    Does nothing where jobs run elsewhere. A rule that does not state its memory asks for machine.TABLE_MB.
+    """
     if workflow.executor_plugin.name != "local":
         return
     for rule in workflow.rules:
@@ -229,10 +226,10 @@ def limit_jobs(workflow) -> None:
 
 
 def end_jobs_on_interrupt(workflow) -> None:
-    """From now on end all jobs when the run is interrupted (SIGINT); for `onstart`, where jobs run on this
-    machine.
+    """From now on end all jobs on this machine when the run is interrupted (SIGINT); for `onstart`.
 
-    Snakemake then takes its lock away; what they left half made it knows as incomplete."""
+    Snakemake then takes its lock away; what they left half made it knows as incomplete.
+    """
     if workflow.executor_plugin.name != "local":
         return  # its executor cancels jobs itself
     before = signal.getsignal(signal.SIGINT)
@@ -246,15 +243,12 @@ def end_jobs_on_interrupt(workflow) -> None:
 
 
 def end_children() -> None:
-    """End all processes that this one started, and theirs: by SIGTERM, and by SIGKILL what is still there
-    after GRACE_S."""
-    children = psutil.Process(os.getpid()).children(recursive=True)
+    """End all processes that this one started, and theirs: by SIGTERM, and after GRACE_S by SIGKILL."""
+    children = psutil.Process().children(recursive=True)
     for end in (psutil.Process.terminate, psutil.Process.kill):
         for child in children:
-            try:
+            with suppress(psutil.NoSuchProcess):
                 end(child)
-            except psutil.NoSuchProcess:
-                continue
         children = psutil.wait_procs(children, timeout=GRACE_S)[1]
 
 
@@ -277,7 +271,9 @@ def job_records(root: Path) -> Callable:
 def dry_run_jobs(targets: Sequence[str], configfiles: Sequence[str]) -> Iterator:
     """Yield the jobs of a run from nothing, by the Snakefile in this folder.
 
-    Raises PolyrewardError with Snakemake's own words where it does not resolve."""
+    Raises:
+        PolyrewardError: with Snakemake's own words where it does not resolve.
+    """
     from snakemake.exceptions import RuleException, WorkflowError
     from snakemake.settings.types import DAGSettings
 
@@ -293,7 +289,8 @@ def dry_run_jobs(targets: Sequence[str], configfiles: Sequence[str]) -> Iterator
         yield from inner.dag.jobs
 
 
-def memory_function(rule) -> Callable | None:
-    """Return the function that a rule states for its memory; None where it states a number or nothing."""
-    asked = rule.resources.get("mem_mb")
-    return inspect.unwrap(asked._value) if asked is not None and callable(asked._value) else None
+def described(job) -> Job:
+    """Return one of Snakemake's jobs with what its rule states of its models."""
+    asked = job.rule.resources.get("mem_mb")
+    model = inspect.unwrap(asked._value) if asked is not None and callable(asked._value) else None
+    return Job(job.rule.name, job.wildcards, model if isinstance(model, ModelJob) else None)

@@ -1,5 +1,4 @@
-"""The settings of a scale: one class per section of config.yaml, from which come its checks, its schema and
-its reference."""
+"""The settings of a scale: a class per section of config.yaml gives its checks, schema and reference."""
 
 from collections.abc import Iterator
 
@@ -17,18 +16,14 @@ def settings_problems(config: dict, known: Known) -> Iterator[Problem]:
 
 
 def check_settings(config: dict, known: Known, places: Places) -> Settings:
-    """Return the settings that a configuration holds.
-
-    Raises PolyrewardError that lists the problems, each with its file and line."""
+    """Return a configuration's settings; raise PolyrewardError with each problem's file and line."""
     problems = sorted(settings_problems(config, known), key=lambda problem: places.rank(problem.key))
     raise_all((problem.placed(places) for problem in problems), "configuration")
     return Settings.model_validate(config)
 
 
 def parsed_settings(config: dict) -> Settings:
-    """Return the settings that a configuration holds, where only its types are checked.
-
-    Raises PolyrewardError that lists every unknown or missing key and every value of the wrong type."""
+    """Return a configuration's settings; raise PolyrewardError with all wrong keys and types, and no more."""
     raise_all(map(str, type_problems(Settings, config)), "configuration")
     return Settings.model_validate(config)
 

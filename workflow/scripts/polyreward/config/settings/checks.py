@@ -1,6 +1,4 @@
-"""What the types of the settings cannot say: names must be known, files must be there, and sections must fit
-each other.
-"""
+"""What types cannot say of settings: names must be known, files be there, and sections fit each other."""
 
 import re
 from collections.abc import Iterator
@@ -23,8 +21,7 @@ from polyreward.settings.reward_models import Source, as_entry
 
 @dataclass(frozen=True)
 class Known:
-    """The catalogs, {name: entry} each; languages: those of resources/languages.yaml and of
-    language_folders."""
+    """The catalogs, {name: entry} each; languages are also those of language_folders."""
 
     models: dict
     reward_models: dict
@@ -97,46 +94,49 @@ JUDGES = re.compile(r"base|base-with-criteria|warmup|warmup-at-once|checkpoints|
 
 def fit_problems(settings: Settings, known: Known) -> Iterator[Problem]:
     """Yield every problem that the types do not find."""
-    for setting in NAMES:
-        yield from _unknown_setting(setting, settings, known)
-    for problems in (_languages, _translation, _benchmarks, _reward_models, _sections, _carb, _locals):
+    for problems in (
+        _names,
+        _languages,
+        _translation,
+        _benchmarks,
+        _reward_models,
+        _sections,
+        _carb,
+        _locals,
+    ):
         yield from problems(settings, known)
     yield from launch_problems(settings.devices.launch)
 
 
-def _unknown_setting(setting: str, settings: Settings, known: Known) -> Iterator[Problem]:
-    value: Any = settings
-    key, source = tuple(setting.split(".")), NAMES[setting]
-    for part in key:  # a section may be null
-        value = None if value is None else getattr(value, part)
-    if source == "bases" and not settings.bases:  # nothing is trained, so that nothing of it is asked for
-        return
-    names = getattr(known, source) if source in FILES else attrgetter(source)(settings)
-    if isinstance(value, list | dict):
-        entries = value.items() if isinstance(value, dict) else enumerate(value)
-    else:
-        entries = [] if value is None else [(None, value)]
-    for place, name in entries:
-        yield from unknown_names(
-            key if place is None else (*key, place), [name], names, FILES.get(source, source)
-        )
+def _names(settings: Settings, known: Known) -> Iterator[Problem]:
+    for setting, source in NAMES.items():
+        if source == "bases" and not settings.bases:  # nothing is trained, so that nothing of it is asked for
+            continue
+        value: Any = settings
+        key = tuple(setting.split("."))
+        for part in key:  # a section may be null
+            value = None if value is None else getattr(value, part)
+        names = getattr(known, source) if source in FILES else attrgetter(source)(settings)
+        where = FILES.get(source, source)
+        if isinstance(value, list | dict):
+            for place, name in value.items() if isinstance(value, dict) else enumerate(value):
+                yield from unknown_names((*key, place), [name], names, where)
+        elif value is not None:
+            yield from unknown_names(key, [value], names, where)
 
 
 def _languages(settings: Settings, known: Known) -> Iterator[Problem]:
     source, used = settings.source_language, settings.benchmarks
     if source in settings.target_languages:
         yield Problem(("target_languages",), f"`{source}` is the source language; leave it out")
-    named = [(("pool", "datasets", number), name) for number, name in enumerate(settings.pool.datasets)]
-    named += [
-        (("benchmarks", use), known.benchmarks.get(name, {}).get("dataset", ""))
-        for use, name in (("main", used.main), ("twins", used.twins))
-    ]
-    for key, name in named:
+    named = {("pool", "datasets", number): name for number, name in enumerate(settings.pool.datasets)}
+    for use in ("main", "twins"):
+        named["benchmarks", use] = known.benchmarks.get(getattr(used, use), {}).get("dataset", "")
+    for key, name in named.items():
         entry = known.datasets.get(name, {})
         if entry.get("holds") == "pairs" and source not in entry.get("languages", {source}):
-            yield Problem(
-                key, f"`{name}` has no pairs in `{source}`, the source language; name one with them"
-            )
+            text = f"`{name}` has no pairs in `{source}`, the source language; name one with them"
+            yield Problem(key, text)
     for code, folder in settings.language_folders.items():
         engine = settings.translation.engines.get(_engine_name(settings, code))
         by_catalog = engine is None or engine.kind == "gettext"
@@ -201,25 +201,23 @@ def _reward_models(settings: Settings, known: Known) -> Iterator[Problem]:
             yield Problem(("judge_questions", name), f"there is no file `{path}`; correct it")
     for name, entry in settings.reward_models.items():
         key = ("reward_models", name)
-        yield from source_problems(key, entry, settings, known)
+        yield from _source_problems(key, entry, settings, known)
         yield from _judge_problems(key, name, as_entry(entry), questions, settings.pinned_judges)
         is_baseline = name in TEXT_BASELINES or name.split("-")[0] in BASE_BASELINES
         if name in settings.off_the_shelf or is_baseline or name.endswith(KNOCKOUT):
-            text = (
-                "one of off_the_shelf, a baseline or a judge in a knock-out is named so; choose another name"
-            )
-            yield Problem(key, text)
-    listed = [
-        *((("off_the_shelf",), name) for name in settings.off_the_shelf),
-        *((("alignment", role), getattr(alignment, role)) for role in ("judge", "reference")),
-        *((("think_as_locals", "others"), name) for name in settings.think_as_locals.others),
-    ]
-    for key, name in listed:
-        entry = known.reward_models.get(name, {})
-        yield from _judge_problems(key, name, entry, questions, settings.pinned_judges)
-        writes = key in (("alignment", "reference"), ("think_as_locals", "others"))
-        if writes and entry.get("kind", "generative") != "generative":
-            yield Problem(key, f"`{name}` is no judge that writes; name one of kind generative")
+            text = "one of off_the_shelf, a baseline or a judge in a knock-out is named so"
+            yield Problem(key, f"{text}; choose another name")
+    for key, names, writes in (
+        (("off_the_shelf",), settings.off_the_shelf, False),
+        (("alignment", "judge"), [alignment.judge], False),
+        (("alignment", "reference"), [alignment.reference], True),
+        (("think_as_locals", "others"), settings.think_as_locals.others, True),
+    ):
+        for name in names:
+            entry = known.reward_models.get(name, {})
+            yield from _judge_problems(key, name, entry, questions, settings.pinned_judges)
+            if writes and entry.get("kind", "generative") != "generative":
+                yield Problem(key, f"`{name}` is no judge that writes; name one of kind generative")
     columns = known.datasets.get(alignment.instructions, {}).get("columns", {"reference": True})
     if "reference" not in columns and not alignment.reference:
         text = f"`{alignment.instructions}` brings no reference answers; name who writes them"
@@ -244,25 +242,23 @@ def _judge_problems(key: Key, name: str, entry: dict, questions: dict, is_pinned
         yield Problem(key, f"`{name}`: a reply to `{asked}` is more than a label; set verdict: text")
 
 
-def source_problems(key: Key, entry: Any, settings: Settings, known: Known) -> Iterator[Problem]:
+def _source_problems(key: Key, entry: Any, settings: Settings, known: Known) -> Iterator[Problem]:
     """Yield what is wrong with where an entry, or its reference, comes from."""
     if not isinstance(entry, Source):
         return
     if entry.model is not None:
         yield from unknown_names((*key, "model"), [entry.model], known.models, FILES["models"])
-    if entry.think_as_locals is not None:
+    if (judge := entry.think_as_locals) is not None:
         runs = ["warmup", *settings.think_as_locals.runs]
-        yield from unknown_names(
-            (*key, "think_as_locals"), [entry.think_as_locals], runs, "think_as_locals.runs"
-        )
+        yield from unknown_names((*key, "think_as_locals"), [judge], runs, "think_as_locals.runs")
     is_pinned = COMMIT.fullmatch(entry.revision or "")
     if entry.hub is not None and getattr(entry, "remote_code", False) and not is_pinned:
-        text = "remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub (40"
-        yield Problem(key, f"{text} hexadecimal digits)")
+        pin = "pin it by `revision`, a commit of the hub (40 hexadecimal digits)"
+        yield Problem(key, f"remote_code runs what its authors wrote; {pin}")
     if entry.path is not None and not (Path(entry.path) / "config.json").is_file():
         text = f"`{entry.path}` is no model folder (no config.json in it); correct the path"
         yield Problem((*key, "path"), text)
-    yield from source_problems((*key, "reference"), getattr(entry, "reference", None), settings, known)
+    yield from _source_problems((*key, "reference"), getattr(entry, "reference", None), settings, known)
 
 
 def _sections(settings: Settings, known: Known) -> Iterator[Problem]:
@@ -298,9 +294,7 @@ def _sections(settings: Settings, known: Known) -> Iterator[Problem]:
             "is 0, so that `think_as_locals` has no topic left to train on; raise it",
         ),
     }
-    for setting, (is_wrong, text) in wrong.items():
-        if is_wrong:
-            yield Problem(tuple(setting.split(".")), text)
+    yield from (Problem(tuple(key.split(".")), text) for key, (is_wrong, text) in wrong.items() if is_wrong)
     # Half of an update's questions of Think-as-Locals have the right answer first.
     for name, grpo, orders in (("carb", carb.grpo, 1), ("think_as_locals", settings.think_as_locals.grpo, 2)):
         if grpo is None:
@@ -317,20 +311,18 @@ def _sections(settings: Settings, known: Known) -> Iterator[Problem]:
 def _carb(settings: Settings, known: Known) -> Iterator[Problem]:
     carb, stems = settings.carb, [Path(name).stem for name in settings.carb.questions]
     for name, entry in carb.generators.items():
-        yield from source_problems(("carb", "generators", name), entry, settings, known)
-    own = {name: entry.kind for name, entry in settings.reward_models.items()}
-    shelf = {name: known.reward_models.get(name, {}).get("kind") for name in settings.off_the_shelf}
-    judges = [name for name, kind in {**own, **shelf}.items() if kind == "generative"]
+        yield from _source_problems(("carb", "generators", name), entry, settings, known)
+    kinds = {name: entry.kind for name, entry in settings.reward_models.items()}
+    kinds |= {name: known.reward_models.get(name, {}).get("kind") for name in settings.off_the_shelf}
+    judges = [name for name, kind in kinds.items() if kind == "generative"]
     where = "generative ones of off_the_shelf and reward_models"
     yield from unknown_names(("carb", "knockout"), carb.knockout, judges, where)
     sets = [name for name, entry in known.datasets.items() if entry.get("holds") == "questions"]
     for number, name in enumerate(carb.questions):
         key, entry = ("carb", "questions", number), known.datasets.get(name)
         if stems.index(Path(name).stem) < number:
-            yield Problem(
-                key,
-                f"`{name}` has the name of another set, and tables have one row per name; rename the file",
-            )
+            text = f"`{name}` has the name of another set, and tables have one row per name"
+            yield Problem(key, f"{text}; rename the file")
         elif Path(name).suffix in QUESTION_FILES:
             continue
         elif name not in sets:
@@ -338,17 +330,16 @@ def _carb(settings: Settings, known: Known) -> Iterator[Problem]:
             yield Problem(key, f"{text} that ends in {' or '.join(QUESTION_FILES)}")
         elif not set(entry["languages"]) & set(carb.cultures):
             yield Problem(key, f"`{name}` has questions in none of carb.cultures; leave it out")
-    if carb.grpo:
-        policy = [carb.grpo.policy]
-        yield from unknown_names(("carb", "grpo", "policy"), policy, known.models, FILES["models"])
-    if carb.grpo and settings.bases:  # else nothing is trained, and Figure 5 not asked for
+    if not carb.grpo:
+        return
+    key = ("carb", "grpo")
+    yield from unknown_names((*key, "policy"), [carb.grpo.policy], known.models, FILES["models"])
+    if settings.bases:  # else nothing is trained, and Figure 5 not asked for
         languages = [settings.source_language, *settings.target_languages]
         trained = [f"{base}_{language}" for base in settings.bases for language in languages]
         there = [*trained, *settings.off_the_shelf, *settings.reward_models]
         where = "bases with their languages, off_the_shelf and reward_models"
-        yield from unknown_names(
-            ("carb", "grpo", "reward_models"), carb.grpo.reward_models or [], there, where
-        )
+        yield from unknown_names((*key, "reward_models"), carb.grpo.reward_models or [], there, where)
 
 
 def _locals(settings: Settings, known: Known) -> Iterator[Problem]:

@@ -17,8 +17,7 @@ Key = tuple[str | int, ...]
 
 
 class Places:
-    """The files of a configuration, with those first whose settings count over the others', and what --config
-    set."""
+    """The files of a configuration, those first whose settings count, and what --config set."""
 
     def __init__(self, files: Sequence[str | Path], command_line: Mapping | None = None):
         self.files, self.command_line = files, command_line or {}
@@ -26,15 +25,13 @@ class Places:
 
     @classmethod
     def given(cls, workflow: Any) -> "Places":
-        """Return the places of a Snakemake workflow's configuration: of several overlays the last one
-        counts."""
+        """Return the places of a Snakemake workflow's configuration, in which the last overlay counts."""
         overlays = [str(path) for path in workflow.overwrite_configfiles]
         own = [str(path) for path in workflow.configfiles if str(path) not in overlays]
         return cls([*reversed(overlays), *reversed(own)], workflow.config_settings.config)
 
     def of(self, key: Key) -> str:
-        """Return `file:line` of a setting, or of the section that should hold it; `--config` for the command
-        line's."""
+        """Return `file:line` of a setting or of the section that should hold it, or `--config`."""
         file, line = self.rank(key)
         if file < 0:
             return "--config"
@@ -43,8 +40,7 @@ class Places:
         return f"{short}:{line}" if line else str(short)
 
     def rank(self, key: Key) -> tuple[int, int]:
-        """Return which of the files holds a setting, -1 for the command line, and its line, 0 where it has
-        none."""
+        """Return the number of the file that holds a setting (-1: the command line), and its line or 0."""
         if key and key[0] in self.command_line:
             return -1, 0
         for length in range(len(key), 0, -1):
@@ -101,8 +97,7 @@ class Problem:
 def unknown_names(
     key: Key, names: Collection[str], known: Collection[str], catalog: str
 ) -> Iterator[Problem]:
-    """Yield a problem for each name that is not among the known ones; names: one, or the items of the list at
-    the key."""
+    """Yield a problem for each name at a key that is not among the known ones."""
     for name in names:
         if name not in known:
             yield Problem(key, unknown_name(name, known, catalog))
@@ -140,13 +135,13 @@ def _keys(annotation: Any, location: Sequence[str | int]) -> list[str]:
     return list(bare(annotation).model_fields)
 
 
-# Of an address: user and password, and what follows ? or #.
+NUMBER = re.compile(r"[-+]?[\d.]+(e[-+]?\d+)?")
+# In an address: user and password, and what follows ? or #
 SECRET = re.compile(r"(?<=://)[^/@\s]*(?=@)|(?<=[?#])[^\s'\"]+")
 
 
 def type_problems(annotation: Any, data: Any) -> Iterator[Problem]:
-    """Yield every key that is unknown or missing, and every value that is not of its type, in pydantic's
-    words."""
+    """Yield every unknown or missing key and every value of a wrong type, in pydantic's words."""
     try:
         TypeAdapter(annotation).validate_python(data, strict=True)
     except ValidationError as error:
@@ -167,11 +162,7 @@ def _text(root: Any, error: dict) -> str:
     text, hint = error["msg"], ""
     if error.get("ctx", {}).get("pattern") == URL:
         hint = "; it holds no user, password, ?query or #fragment: an environment variable holds a key"
-    elif (
-        isinstance(value, str)
-        and re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?", value)
-        and re.search("number|integer", text)
-    ):
+    elif isinstance(value, str) and NUMBER.fullmatch(value) and re.search("number|integer", text):
         hint = "; YAML reads it as text: write it without quotes, and with a point, as in 1.0e-5"
     elif isinstance(value, bool) and kind == "string_type":
         hint = "; YAML reads a bare yes, no, on or off as true or false: put it in quotes"
