@@ -52,8 +52,7 @@ def costs(results: Path) -> None:
 
     jobs = jobs_run(results / "benchmarks")
     print(as_markdown(job_costs(jobs), floatfmt=".1f"))
-    over = too_little_asked(jobs)
-    if over:
+    if over := too_little_asked(jobs):
         print(f"\n{over}")
 
 

@@ -92,14 +92,10 @@ def score(
     models or files: score --model A --model B --data x.jsonl --data y.csv."""
     every_model = [one for one in (model, *models) if one]
     every_file = [one for one in (data, *files) if one]
-    needed = [
-        (every_model, "'MODEL'", "argument"),
-        (every_file, "'DATA'", "argument"),
-        (out, "'--out'", "option"),
-    ]
-    for given, hint, kind in needed:
+    for name, given in {"MODEL": every_model, "DATA": every_file, "--out": out}.items():
         if not given:
-            raise click.MissingParameter(param_hint=hint, param_type=kind)
+            kind = "option" if name == "--out" else "argument"
+            raise click.MissingParameter(param_hint=f"'{name}'", param_type=kind)
 
     from polyreward.evaluation.score import score_models
     from polyreward.evaluation.texts import summary

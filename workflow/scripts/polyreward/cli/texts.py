@@ -37,12 +37,11 @@ def catalog(action: str, languages: tuple[str, ...], data: Path, whole: bool) ->
 
     schema = read_yaml(ROOT / "workflow/schemas/templates.schema.yaml")
     files = [file for name in ("pool", "pool_twins", "eval", "twins") for file in data_files(data / name)]
-    templates = read_templates(files, schema)
-    stock = stock_items(data / "stock.yaml")
+    templates, stock = read_templates(files, schema), stock_items(data / "stock.yaml")
     texts = {**texts_of_templates(templates), **{item["text"]: item["id"] for item in stock}}
-    paths = {language: data / "catalogs" / f"{language}.po" for language in languages}
     problems = []
-    for language, path in paths.items():
+    for language in languages:
+        path = data / "catalogs" / f"{language}.po"
         if action == "update":
             update_catalog(path, [*templates, *stock], language)
             print(f"{path}: written")
@@ -80,7 +79,7 @@ def language(action: str, language: str, folder: str | None, configfile: tuple[s
     from polyreward.config.scale import read_scale
     from polyreward.ops.preflight import check_languages, update_folder
 
-    root = Path.cwd() if (Path.cwd() / "config.yaml").is_file() else ROOT
+    root = checkout()
     scale = read_scale(configfile, root)
     if folder is None:
         folder = scale.settings.language_folders.get(language, f"resources/languages/{language}")

@@ -27,15 +27,12 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the time of all members, so that equal content 
 
 
 def pack(results: Path, artifacts: Sequence[str], made: Iterable[Made], path: Path) -> str:
-    """Write a bundle; equal results and records give equal bytes.
+    """Write a bundle and return its manifest's SHA-256; equal results and records give equal bytes.
 
     Args:
         results: the folder, relative to the project's.
         artifacts: all files of artifacts, relative to results.
         made: their provenance.chain.
-
-    Returns:
-        The SHA-256 of its manifest.
 
     Raises:
         PolyrewardError: scores changed since they were made.
@@ -66,10 +63,9 @@ def packed(results: Path, artifacts: Sequence[str], made: Iterable[Made]) -> lis
     for one in made:
         name = one.path.removeprefix(prefix)
         if one.path.startswith(prefix) and (name in artifacts or name.startswith(ANALYSIS)):
-            read = [
-                parent for parent in one.parents if parent.startswith(prefix) and parent.endswith(FORMATS)
-            ]
-            found |= {parent.removeprefix(prefix) for parent in read if Path(parent).is_file()}
+            for parent in one.parents:
+                if parent.startswith(prefix) and parent.endswith(FORMATS) and Path(parent).is_file():
+                    found.add(parent.removeprefix(prefix))
     return sorted(found)
 
 
@@ -123,16 +119,13 @@ def _problems(members: Mapping[str, bytes | None], repeated: int) -> Iterator[st
 
 
 def rebuild(bundle: Path, root: Path, configfiles: Sequence[str], cores: str) -> str:
-    """Make the artifacts of an unpacked bundle again, and compare them with the bundle's.
+    """Make the artifacts of an unpacked bundle again, compare them, and return in words what was made.
 
     Only rules that made artifacts, or analysis of what the bundle holds, may run.
 
     Args:
         bundle: a folder that unpack made.
         configfiles: as verify.scale_of has them.
-
-    Returns:
-        In words what was made.
 
     Raises:
         PolyrewardError: as make_and_compare does.

@@ -19,8 +19,7 @@ SCRIPT = re.compile(r"scripts/([\w./-]+\.py)\"\s*$")  # ends a record's `code` w
 class Made:
     """A file or folder and the job that made it. Without a rule it is raw data, or has no record.
 
-    sha256: of the content now; of a folder's SHA256SUMS. code: hash of the job's code. changes: what is
-    different since then.
+    sha256: of the content now, or of a folder's SHA256SUMS. code: hash of the job's. changes: since then.
     """
 
     path: str
@@ -38,7 +37,7 @@ def chain(root: Path, paths: Iterable[str]) -> list[Made]:
     """Return what made files and all that they were made of, each once, parents last.
 
     Args:
-        paths: relative to it, as the rules have them.
+        paths: relative to root, as the rules have them.
 
     Raises:
         PolyrewardError: there is no such file, or no record at all.
@@ -90,15 +89,16 @@ def _content_sha256(path: Path) -> str | None:
 
 def chain_text(found: list[Made], root: Path) -> str:
     """Return a chain as a person reads it: the file, what it was made of, and so on; raw data last."""
-    lines = []
+    lines, raw = [], []
     for one in found:
-        if one.rule is not None:
-            lines += [f"{one.path}  sha256 {one.sha256}"]
-            lines += [f"    rule {one.rule} ({one.script}), {one.seconds} s"]
-            lines.append(f"    code {one.code}, log {one.log}")
-            lines += [f"    from {parent}" for parent in one.parents]
-            lines += [f"    CHANGED since: {change}" for change in one.changes]
-    raw = [f"{one.path}  sha256 {one.sha256}" for one in found if one.rule is None]
+        begin = f"{one.path}  sha256 {one.sha256}"
+        if one.rule is None:
+            raw.append(begin)
+            continue
+        lines += [begin, f"    rule {one.rule} ({one.script}), {one.seconds} s"]
+        lines.append(f"    code {one.code}, log {one.log}")
+        lines += [f"    from {parent}" for parent in one.parents]
+        lines += [f"    CHANGED since: {change}" for change in one.changes]
     if raw:
         lines += ["", "No job made these; they are raw data, or Snakemake has no record of them:", *raw]
     lock = _content_sha256(root / "requirements.lock")

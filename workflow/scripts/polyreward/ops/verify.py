@@ -25,16 +25,13 @@ def artifact_sums(results: Path) -> dict[str, str]:
 
 
 def check_sums(results: Path, sums: Mapping[str, str]) -> str:
-    """Check artifacts, scores, states and models against their checksums.
+    """Check artifacts, scores, states and models by their checksums; return in words how many there are.
 
     Args:
         sums: of the artifacts to check, as artifact_sums returns them.
 
-    Returns:
-        In words how many files are as they were made.
-
     Raises:
-        PolyrewardError: names all that are not.
+        PolyrewardError: names all that are not as they were made.
     """
     folders = sorted(path.parent for path in (results / "work").rglob(SUMS))
     files = [
@@ -68,10 +65,8 @@ def scale_of(results: Path, root: Path, configfiles: Sequence[str]) -> list[str]
     if not (root / "Snakefile").is_file():
         raise PolyrewardError(f"{root}: has no Snakefile; run this in the project's folder")
     if configfiles:
-        return [
-            str(Path(path).relative_to(root) if Path(path).is_relative_to(root) else path)
-            for path in configfiles
-        ]
+        paths = map(Path, configfiles)
+        return [str(path.relative_to(root) if path.is_relative_to(root) else path) for path in paths]
     scales = sorted((root / "workflow/scales").glob("*.yaml"))
     for path in [root / "config.yaml", *scales]:
         own = Path(read_yaml(path)["results"]).parts
@@ -96,14 +91,13 @@ def check_rebuild(
 def project_copy(root: Path) -> Path:
     """Return a temporary folder with a project's code and settings, links to other files, and no results."""
     folder = Path(tempfile.mkdtemp(prefix="polyreward-rebuild-"))
+    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
     for path in root.iterdir():
-        if path.name in PROJECT and path.is_dir():
-            ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
-            shutil.copytree(path, folder / path.name, ignore=ignore)
-        elif path.name in PROJECT:
-            shutil.copyfile(path, folder / path.name)
+        copied = folder / path.name
+        if path.name in PROJECT:
+            shutil.copytree(path, copied, ignore=ignore) if path.is_dir() else shutil.copyfile(path, copied)
         elif path.name != "results" and not path.name.startswith("."):
-            (folder / path.name).symlink_to(path.resolve())  # the user's own data, which may be large
+            copied.symlink_to(path.resolve())  # the user's own data, which may be large
     return folder
 
 
