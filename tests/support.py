@@ -68,13 +68,11 @@ def planned_whole(*scale: str) -> subprocess.CompletedProcess:
 
 def registry() -> dict[str, dict]:
     """Return workflow/artifacts.yaml with an entry for each language's table."""
-    from polyreward.config.registry import by_language
+    from polyreward.config.registry import registry_of
+    from polyreward.config.scale import read_scale
 
-    def load(path: str) -> dict:
-        return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
-
-    names = {language: facts["name"] for language, facts in load("resources/languages.yaml").items()}
-    return by_language(load("workflow/artifacts.yaml"), names)
+    artifacts = yaml.safe_load((ROOT / "workflow/artifacts.yaml").read_text(encoding="utf-8"))
+    return registry_of(read_scale([], ROOT), artifacts).entries
 
 
 def refused(call, *arguments, **options) -> str:

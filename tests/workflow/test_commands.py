@@ -19,8 +19,8 @@ from snakemake.utils import update_config
 from support import ROOT, TINY, checkout, jobs_of, snakemake
 
 from polyreward import cli
-from polyreward.config.languages import with_folders
-from polyreward.config.settings import FILES, Known, Places, check_settings
+from polyreward.config.scale import read_catalogs
+from polyreward.config.settings import Known, Places, check_settings
 from polyreward.core.yaml_files import read_yaml
 
 PAGES = [
@@ -187,13 +187,7 @@ def test_each_block_of_settings_fits_config_yaml(monkeypatch):
     found = merged()
     assert len(found) > 8
     for page, config in found:
-        catalogs = {name: read_yaml(ROOT / path) for name, path in FILES.items()}
-        catalogs["languages"] = (
-            with_folders(catalogs["languages"], config["language_folders"], ROOT)
-            if config.get("language_folders")
-            else catalogs["languages"]
-        )
-        problems = check(config, Known(**catalogs))
+        problems = check(config, read_catalogs(ROOT, config.get("language_folders")))
         assert problems == "", f"{page}: {problems}"
 
 

@@ -9,7 +9,7 @@ from support import ROOT, TINY
 
 from polyreward.cli import main
 from polyreward.config.languages import CATALOG, FACTS, folder_problems, with_folders
-from polyreward.config.registry import Registry, by_language
+from polyreward.config.registry import registry_of
 from polyreward.config.scale import Scale, read_scale
 from polyreward.config.translation import engine_of, languages_brought, languages_translated
 from polyreward.core.errors import PolyrewardError
@@ -161,9 +161,7 @@ def french():
 
 
 def test_french_is_an_overlay_whose_table_is_the_next_one(french):
-    names = {language: facts["name"] for language, facts in french.known.languages.items()}
-    entries = by_language(read_yaml(ROOT / "workflow/artifacts.yaml"), names, french.languages)
-    tables = Registry(french, entries, report=lambda file, **_: file)
+    tables = registry_of(french, read_yaml(ROOT / "workflow/artifacts.yaml"))
     languages = ["en", "es", "it", "ko", "zh", "fr"]
     assert tables.language_tables == {f"table{number}": one for number, one in enumerate(languages, 3)}
     assert tables.entry("table8")["number"] == "Table 8" and "French benchmark" in tables.caption("table8")

@@ -20,8 +20,8 @@ from settings_data import (
 from snakemake.utils import update_config
 from support import ROOT
 
-from polyreward.config.languages import with_folders
-from polyreward.config.settings import FILES, Known, Places, check_catalogs, settings_problems
+from polyreward.config.scale import read_catalogs
+from polyreward.config.settings import Known, Places, check_catalogs, settings_problems
 from polyreward.config.settings.checks import NAMES
 from polyreward.core.errors import PolyrewardError
 from polyreward.settings.model import Settings
@@ -190,15 +190,13 @@ def test_the_question_of_a_judge_from_elsewhere_is_checked():
 
 
 def test_every_scale_is_a_configuration():
-    known = Known(**{name: load(path) for name, path in FILES.items()})
-    check_catalogs(known)
+    check_catalogs(read_catalogs(ROOT, {}))
     for scale in sorted((ROOT / "workflow/scales").glob("*.yaml")):
         config = copy.deepcopy(load("config.yaml"))
         if scale.stem.startswith("paper_"):
             update_config(config, load("workflow/scales/paper.yaml"))
         update_config(config, load(scale))
-        languages = with_folders(known.languages, config.get("language_folders"), ROOT)
-        found = settings_problems(config, dataclasses.replace(known, languages=languages))
+        found = settings_problems(config, read_catalogs(ROOT, config.get("language_folders")))
         assert list(map(str, found)) == []
 
 

@@ -14,11 +14,10 @@ from snakemake.utils import update_config
 
 from polyreward.carb.inputs import Carb
 from polyreward.config.inputs import stacked_tables, transfer_notebook
-from polyreward.config.languages import with_folders
 from polyreward.config.model_files import ModelFiles
 from polyreward.config.project import Project
-from polyreward.config.registry import Registry, by_language
-from polyreward.config.scale import Scale
+from polyreward.config.registry import Registry, registry_of
+from polyreward.config.scale import Scale, read_catalogs
 from polyreward.config.schemas import check_schema
 from polyreward.config.settings import Known, Places, check_catalogs, check_settings
 from polyreward.core.errors import PolyrewardError
@@ -33,6 +32,8 @@ from polyreward.settings.model import Settings
 from polyreward.settings.think_as_locals import ThinkAsLocals as JudgeSettings
 from polyreward.sources.revisions import read_lock
 from polyreward.think_as_locals.inputs import ThinkAsLocals
+
+SCHEMAS = Path(__file__).parents[2] / "schemas"
 
 
 @dataclass(frozen=True)
@@ -124,33 +125,26 @@ def _checked_plan(workflow, folder: Path, config: dict, report: Callable) -> Pla
     # Another workflow that uses this one as a module runs in a folder of its own.
     project = Project(folder.parent)
     config = config if project.runs_here else project.found(_with_default_paths(config))
-    known = Known(
-        models=project.found(_read_checked(folder, "catalog/models.yaml")),
-        reward_models=project.found(read_yaml(folder / "catalog/reward_models.yaml")),
-        datasets=project.found(_read_checked(folder, "catalog/datasets.yaml")),
-        benchmarks=project.found(_read_checked(folder, "catalog/benchmarks.yaml")),
-        judge_questions=read_yaml(folder / "catalog/judge_questions.yaml"),
-        judge_wordings=read_yaml(folder / "catalog/judge_wordings.yaml"),
-        languages=with_folders(
-            read_yaml(folder.parent / "resources/languages.yaml"), config.get("language_folders"), Path()
-        ),
+    known = read_catalogs(
+        folder.parent,
+        config.get("language_folders"),
+        Path(),
+        lambda path: project.found(_read_checked(path)),
     )
     check_catalogs(known)
     settings = check_settings(config, known, Places.given(workflow))
     if settings.portable:
         os.environ.update(PORTABLE)  # jobs inherit it before they load a library
     scale = Scale(settings, known)
-    names = {language: facts["name"] for language, facts in known.languages.items()}
-    registry = by_language(_read_checked(folder, "artifacts.yaml"), names, scale.languages)
     files = ModelFiles(scale)
     carb = Carb(scale, files)
     return Plan(
         project=project,
         settings=settings,
         known=known,
-        claims=_read_checked(folder, "claims.yaml"),
-        revisions=_read_checked(folder, "catalog/revisions.lock.yaml", read_lock),
-        artifacts=Registry(scale, registry, report),
+        claims=_read_checked(folder / "claims.yaml"),
+        revisions=_read_checked(folder / "catalog/revisions.lock.yaml", read_lock),
+        artifacts=registry_of(scale, _read_checked(folder / "artifacts.yaml"), report),
         resources=JobResources(scale, cuda_devices(), lambda: workflow.local_exec, site_of(workflow)),
         scale=scale,
         files=files,
@@ -174,7 +168,9 @@ def _with_default_paths(config: dict) -> dict:
     return found
 
 
-def _read_checked(folder: Path, name: str, read: Callable = read_yaml) -> dict:
-    data = read(folder / name)
-    check_schema(data, folder / name, folder / f"schemas/{Path(name).name.split('.')[0]}.schema.yaml")
+def _read_checked(path: Path, read: Callable = read_yaml) -> dict:
+    """Read a file of workflow/ or resources/, and check it against its schema where it has one."""
+    data, schema = read(path), SCHEMAS / f"{path.name.split('.')[0]}.schema.yaml"
+    if schema.is_file():
+        check_schema(data, path, schema)
     return data

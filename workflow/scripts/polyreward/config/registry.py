@@ -175,3 +175,9 @@ class Registry:
     def compared_files(self) -> dict:
         """Return the output file of a comparison, with the wildcard {printed}."""
         return {"csv": self.shown("compare/{printed}.csv", "{printed}", "next to the printed")}
+
+
+def registry_of(scale: Scale, artifacts: dict, report: Callable = lambda file, **_: file) -> Registry:
+    """Return a scale's registry; artifacts: workflow/artifacts.yaml; report: Snakemake's, flags a file."""
+    names = scale.language_facts("name", scale.known.languages)
+    return Registry(scale, by_language(artifacts, names, scale.languages), report)

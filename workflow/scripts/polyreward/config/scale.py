@@ -1,9 +1,10 @@
 """What a scale makes: its languages, models, scorers and benchmarks, by the settings and the catalogs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from polyreward.config.languages import with_folders
 from polyreward.config.settings import FILES, Known, parsed_settings
@@ -369,6 +370,19 @@ class Scale:
         return [group for group in groups if group]
 
 
+def read_catalogs(root: Path, folders: Any, below: Path | None = None, read: Callable = read_yaml) -> Known:
+    """Return the catalogs of a checkout, with the languages that bring folders of their own.
+
+    Args:
+        folders: as config.yaml's language_folders has them.
+        below: where these are; None for the checkout.
+        read: reads one of its files.
+    """
+    catalogs = {name: read(root / path) for name, path in FILES.items()}
+    catalogs["languages"] = with_folders(catalogs["languages"], folders, below or root)
+    return Known(**catalogs)
+
+
 def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
     """Read config.yaml with overlays on it, as Snakemake merges them, and the catalogs below root.
 
@@ -384,7 +398,5 @@ def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
                 f"{path}: no such file; name an overlay on config.yaml, such as workflow/scales/tiny.yaml"
             )
         update_config(config, read_yaml(root / path))
-    catalogs = {name: read_yaml(root / path) for name, path in FILES.items()}
     settings = parsed_settings(config)
-    catalogs["languages"] = with_folders(catalogs["languages"], settings.language_folders, root)
-    return Scale(settings, Known(**catalogs))
+    return Scale(settings, read_catalogs(root, settings.language_folders))

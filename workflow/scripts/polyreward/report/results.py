@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyreward.config.registry import OWN, Registry, by_language
+from polyreward.config.registry import OWN, Registry, registry_of
 from polyreward.config.scale import read_scale
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
@@ -70,10 +70,7 @@ def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Result
 
 def results_of(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
     """Return the results of a scale, whether they exist or not."""
-    scale = read_scale(configfiles, root)
-    names = {language: facts["name"] for language, facts in scale.known.languages.items()}
-    entries = by_language(read_yaml(root / "workflow/artifacts.yaml"), names, scale.languages)
-    registry = Registry(scale, entries, report=lambda file, **_: file)
+    registry = registry_of(read_scale(configfiles, root), read_yaml(root / "workflow/artifacts.yaml"))
     about = about_scale([root / path for path in ("config.yaml", *configfiles)])
     return Results(folder, registry, list(configfiles), about)
 
