@@ -392,11 +392,17 @@ def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
     from snakemake.utils import update_config
 
     config = read_yaml(root / "config.yaml")
+    check_overlays(configfiles, root)
     for path in configfiles:
-        if not (root / path).is_file():
-            raise PolyrewardError(
-                f"{path}: no such file; name an overlay on config.yaml, such as workflow/scales/tiny.yaml"
-            )
         update_config(config, read_yaml(root / path))
     settings = parsed_settings(config)
     return Scale(settings, read_catalogs(root, settings.language_folders))
+
+
+def check_overlays(configfiles: Sequence[str], root: Path) -> None:
+    """Raise PolyrewardError with the overlays that are not there."""
+    missing = [path for path in configfiles if not (root / path).is_file()]
+    if missing:
+        raise PolyrewardError(
+            f"{', '.join(missing)}: no such file; name an overlay, such as workflow/scales/tiny.yaml"
+        )

@@ -10,7 +10,7 @@ from statistics import fmean
 
 import pandas as pd
 
-from polyreward.config.scale import Scale, read_scale
+from polyreward.config.scale import Scale, check_overlays, read_scale
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import as_markdown
 from polyreward.ops.hours import Estimate, card_speeds
@@ -39,11 +39,7 @@ def planned_jobs(targets: Sequence[str], configfiles: Sequence[str], root: Path)
     Raises:
         PolyrewardError: with Snakemake's own words where it does not resolve.
     """
-    for path in configfiles:
-        if not (root / path).is_file():
-            raise PolyrewardError(
-                f"{path}: no such file; name an overlay, such as workflow/scales/paper.yaml"
-            )
+    check_overlays(configfiles, root)
     with contextlib.chdir(root):
         return [described(job) for job in dry_run_jobs(targets, configfiles)]
 
