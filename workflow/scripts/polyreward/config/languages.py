@@ -89,9 +89,8 @@ def _fact_problems(facts: Any) -> Iterator[str]:
     for key, what in KEYS.items():
         if found.get(key) in (None, ""):
             yield f"`{key}` is missing; give {what}"
-    if found.get("coverage") not in (None, ALL, PART):
-        yield f"`coverage` is `{found['coverage']}`; give {KEYS['coverage']}"
-    if found.get("resource_class") not in (None, *range(6)):
-        yield f"`resource_class` is `{found['resource_class']}`; give {KEYS['resource_class']}"
+    for key, allowed in {"coverage": (ALL, PART), "resource_class": range(6)}.items():
+        if found.get(key) not in (None, *allowed):
+            yield f"`{key}` is `{found[key]}`; give {KEYS[key]}"
     for key in found.keys() - KEYS:
         yield f"`{key}` is unknown; there are {', '.join(KEYS)}"

@@ -62,8 +62,6 @@ def too_little_asked(jobs: pd.DataFrame) -> str:
         f"- {row.rule} {row.job}: took {row.peak_mb:,.0f} MB and asked for {row.asked_mb:,.0f}"
         for row in over.itertuples()
     ]
-    heading = (
-        "Took more memory than they asked for, so that too many may run at a time (`--set-resources"
-        " RULE:mem_mb=...`):"
-    )
+    how = "so that too many may run at a time (`--set-resources RULE:mem_mb=...`):"
+    heading = f"Took more memory than they asked for, {how}"
     return "\n".join([heading, *lines]) if lines else ""

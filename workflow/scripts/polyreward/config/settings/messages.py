@@ -4,6 +4,7 @@ import re
 import types
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -21,7 +22,6 @@ class Places:
 
     def __init__(self, files: Sequence[str | Path], command_line: Mapping | None = None):
         self.files, self.command_line = files, command_line or {}
-        self._trees: dict[str, yaml.Node | None] = {}
 
     @classmethod
     def given(cls, workflow: Any) -> "Places":
@@ -44,19 +44,21 @@ class Places:
         if key and key[0] in self.command_line:
             return -1, 0
         for length in range(len(key), 0, -1):
-            for number, path in enumerate(self.files):
-                line = _line(self._tree(str(path)), key[:length])
-                if line:
+            for number, tree in enumerate(self._trees):
+                if line := _line(tree, key[:length]):
                     return number, line
         return len(self.files) - 1, 0
 
-    def _tree(self, path: str) -> yaml.Node | None:
-        if path not in self._trees:
-            try:
-                self._trees[path] = yaml.compose(Path(path).read_text(encoding="utf-8"), yaml.SafeLoader)
-            except (OSError, yaml.YAMLError):
-                self._trees[path] = None
-        return self._trees[path]
+    @cached_property
+    def _trees(self) -> list[yaml.Node | None]:
+        return list(map(_tree, self.files))
+
+
+def _tree(path: str | Path) -> yaml.Node | None:
+    try:
+        return yaml.compose(Path(path).read_text(encoding="utf-8"), yaml.SafeLoader)
+    except (OSError, yaml.YAMLError):
+        return None
 
 
 def _line(node: yaml.Node | None, key: Key) -> int | None:
@@ -64,16 +66,15 @@ def _line(node: yaml.Node | None, key: Key) -> int | None:
     line = None
     for part in key:
         if isinstance(node, yaml.MappingNode):
-            found = [(name, value) for name, value in node.value if name.value == str(part)]
+            found = [pair for pair in node.value if pair[0].value == str(part)]
             if not found:
                 return None
-            name, node = found[-1]
-            line = name.start_mark.line + 1
+            place, node = found[-1]
         elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-            node = node.value[part]
-            line = node.start_mark.line + 1
+            place = node = node.value[part]
         else:
             return None
+        line = place.start_mark.line + 1
     return line
 
 
