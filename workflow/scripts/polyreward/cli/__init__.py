@@ -30,7 +30,10 @@ def main(arguments: list[str] | None = None) -> int:
     return ended if isinstance(ended, int) else 0  # `--help` ends with a number, a command with None
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 120, "show_default": True}
+
+
+@click.group(context_settings=HELP)
 @click.version_option(package_name="polyreward", message="%(prog)s %(version)s")
 def commands() -> None:
     """Score reward models, and plan, check and share results. `make` and `snakemake` make the results.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import OVERLAYS, ROOT, Listing
+from polyreward.cli.shared import EXISTING_FILE, EXISTING_FOLDER, OVERLAYS, PATH, ROOT, Listing
 
 
 @click.command(
@@ -18,12 +18,12 @@ from polyreward.cli.shared import OVERLAYS, ROOT, Listing
 @click.option("--gpu-gib", type=float, help="Memory of each GPU in GiB; by default devices.gpu_gib.")
 @click.option(
     "--times",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=EXISTING_FOLDER,
     help="Results of the run whose times count; by default the scale's own.",
 )
 @click.option(
     "--throughputs",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=EXISTING_FILE,
     help="File that gpu-check wrote; hours are then estimated by its speeds.",
 )
 def plan(
@@ -42,7 +42,7 @@ def plan(
 
 
 @click.command()
-@click.argument("results", default="results", type=click.Path(path_type=Path))
+@click.argument("results", default="results", type=PATH)
 def costs(results: Path) -> None:
     """Print each rule's seconds, memory and requested memory.
 
@@ -61,14 +61,12 @@ def costs(results: Path) -> None:
     "--device",
     type=click.Choice(["cuda", "cpu"]),
     default="cuda",
-    show_default=True,
     help="Device to check; cpu is a rehearsal in miniature.",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     default="throughputs.json",
-    show_default=True,
     help="The file of throughputs to write.",
 )
 def gpu_check(device: str, out: Path) -> None:

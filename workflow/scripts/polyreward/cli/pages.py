@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import RESULTS, ROOT, Listing, overlays
+from polyreward.cli.shared import PATH, ROOT, Listing, overlays
 
 
 @click.command(
@@ -28,10 +28,10 @@ def power(configfile: tuple[str, ...]) -> None:
     short_help="Write a page with all results made so far: claims, tables, figures.",
     epilog="Example: polyreward report results/tiny",
 )
-@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS_FOLDER")
+@click.argument("results", type=PATH, metavar="RESULTS_FOLDER")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="File to write; by default report.html in the folder.",
 )
 @overlays("Overlays that the results were made with; by default found by their folder.")
@@ -50,7 +50,7 @@ def report(results: Path, out: Path | None, configfile: tuple[str, ...]) -> None
 
 
 @click.command(short_help="Record the hub's commits that a scale used.")
-@RESULTS
+@click.option("--results", type=PATH, default="results", help="A scale's results folder.")
 def lock(results: Path) -> None:
     """Write the hub's commits that a scale used to workflow/catalog/revisions.lock.yaml."""
     from polyreward.sources.revisions import write_lock

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import FOLDER, Listing, overlays
+from polyreward.cli.shared import EXISTING_FILE, FOLDER, PATH, Listing, overlays
 from polyreward.core.errors import PolyrewardError, raise_all
 
-CORES = click.option("--cores", default="all", show_default=True, help="Cores for the rebuild.")
+CORES = click.option("--cores", default="all", help="Cores for the rebuild.")
 MADE_WITH = overlays("Overlays that the results were made with; by default found by their folder.")
 
 
@@ -62,7 +62,7 @@ def unavailable(results: Path) -> None:
 
 
 @click.command(short_help="Print every file behind a table or figure, back to raw data.")
-@click.argument("artifact", type=click.Path(path_type=Path))
+@click.argument("artifact", type=PATH)
 def provenance(artifact: Path) -> None:
     """Print every file behind ARTIFACT, such as results/table1.csv, back to raw data.
 
@@ -77,9 +77,8 @@ def provenance(artifact: Path) -> None:
 @FOLDER
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=Path("bundle.zip"),
-    show_default=True,
     help="File to write.",
 )
 def bundle(results: Path, out: Path) -> None:
@@ -102,8 +101,8 @@ def bundle(results: Path, out: Path) -> None:
     short_help="Check a bundle and unpack it; make its tables again from the scores.",
     epilog="Example: polyreward unbundle bundle.zip unpacked --rebuild",
 )
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("file", type=EXISTING_FILE)
+@click.argument("folder", type=PATH)
 @click.option("--rebuild", is_flag=True, help="Make tables and figures again from the scores, and compare.")
 @MADE_WITH
 @CORES

@@ -37,21 +37,17 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
     "--kind",
     type=click.Choice(["classifier", "implicit", "generative"]),
     default="classifier",
-    show_default=True,
     help=(
         "Kind of model. classifier: its output is the reward. implicit: log-likelihood, or with --reference"
         " the log-ratio of a DPO policy. generative: a judge."
     ),
 )
 @click.option("--reference", help="Folder or hub id of a policy's reference model (implicit).")
-@click.option(
-    "--beta", type=POSITIVE, default=0.1, show_default=True, help="Beta of the log-ratio (implicit)."
-)
+@click.option("--beta", type=POSITIVE, default=0.1, help="Beta of the log-ratio (implicit).")
 @click.option(
     "--verdict",
     type=click.Choice(["labels", "text"]),
     default="labels",
-    show_default=True,
     help="Verdict of a judge: probabilities of its labels, or the text that it writes (generative).",
 )
 @click.option("--revision", help="Commit of a hub id.")
@@ -59,21 +55,18 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
     "--dtype",
     type=click.Choice(["float32", "bfloat16", "auto"]),
     default="float32",
-    show_default=True,
     help="Precision. float32 is exact; auto is bfloat16 where it is native.",
 )
 @click.option(
     "--max-length",
     type=COUNT,
     default=2048,
-    show_default=True,
     help="Tokens of a conversation; longer ones are cut on the left.",
 )
-@click.option("--token-budget", type=COUNT, default=2048, show_default=True, help="Tokens per batch.")
+@click.option("--token-budget", type=COUNT, default=2048, help="Tokens per batch.")
 @click.option(
     "--attention",
     default="sdpa",
-    show_default=True,
     help="Attention, by its name in transformers. A model without sdpa runs with eager, and the log says so.",
 )
 def score(
@@ -113,7 +106,7 @@ def score(
 @click.option(
     "--model", help="Folder or hub id whose chat template is tried on every pair; no weights are loaded."
 )
-@click.option("--max-length", type=COUNT, default=2048, show_default=True, help="Tokens of a conversation.")
+@click.option("--max-length", type=COUNT, default=2048, help="Tokens of a conversation.")
 def inspect(file: str, layout: str | None, limit: int | None, model: str | None, max_length: int) -> None:
     """Show the layout of FILE, rows left out and why, subsets, writing systems and lengths.
 

@@ -5,19 +5,11 @@ from pathlib import Path
 import click
 
 ROOT = Path(__file__).parents[4]
-
 FIRST_PROBLEMS = 10  # of a catalog that are listed
-
-RESULTS = click.option(
-    "--results",
-    type=click.Path(path_type=Path),
-    default=Path("results"),
-    show_default=True,
-    help="A scale's results folder.",
-)
-
-
-FOLDER = click.argument("results", type=click.Path(path_type=Path, exists=True, file_okay=False))
+PATH = click.Path(path_type=Path)
+EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+EXISTING_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+FOLDER = click.argument("results", type=EXISTING_FOLDER)
 
 
 def overlays(text: str):

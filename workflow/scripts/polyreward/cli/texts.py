@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import FIRST_PROBLEMS, OVERLAYS, ROOT, Listing, checkout, summary
+from polyreward.cli.shared import FIRST_PROBLEMS, OVERLAYS, PATH, ROOT, Listing, checkout, summary
 from polyreward.core.errors import PolyrewardError
 
 DATA = click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=lambda: checkout() / "resources/mini",
     show_default="resources/mini of this checkout",
     help="Folder of pool/, pool_twins/, eval/, twins/ and catalogs/.",
