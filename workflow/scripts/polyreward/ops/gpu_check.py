@@ -48,10 +48,7 @@ PASSED, FAILED, LEFT_OUT = "passed", "FAILED", "left out"
 class Size:
     """A Llama, pairs and steps to train it, words of a text, tokens of a batch and of a reply."""
 
-    width: int
-    layers: int
-    heads: int
-    vocabulary: int
+    shape: Shape
     pairs: int
     steps: int
     words: int
@@ -61,10 +58,8 @@ class Size:
 
 
 SIZES = {
-    "cuda": Size(
-        1024, 12, 16, 4096, pairs=256, steps=24, words=150, token_budget=16384, new_tokens=128, longest=2048
-    ),
-    "cpu": Size(64, 2, 4, 512, pairs=32, steps=8, words=8, token_budget=1024, new_tokens=8, longest=128),
+    "cuda": Size(Shape(12, 1024, 2816, 16, 16, 64, 4096), 256, 24, 150, 16384, 128, longest=2048),
+    "cpu": Size(Shape(2, 64, 176, 4, 4, 16, 512), 32, 8, 8, 1024, 8, longest=128),
 }
 
 
@@ -73,18 +68,17 @@ class Bench:
 
     def __init__(self, size: Size, folder: Path):
         """Make the model and its texts in a folder."""
-        self.size, self.folder = size, folder
+        self.size, self.shape, self.folder = size, size.shape, folder
         self.base, self.model = folder / "base", folder / "reward_model"
         self.rows = made_up_pairs(size.pairs, size.words)
         self.conversations = conversations_of(self.rows)
-        mlp = 11 * size.width // 4
         config = {
-            "vocab_size": size.vocabulary,
-            "hidden_size": size.width,
-            "intermediate_size": mlp,
-            "num_hidden_layers": size.layers,
-            "num_attention_heads": size.heads,
-            "num_key_value_heads": size.heads,
+            "vocab_size": self.shape.vocabulary,
+            "hidden_size": self.shape.width,
+            "intermediate_size": self.shape.mlp,
+            "num_hidden_layers": self.shape.layers,
+            "num_attention_heads": self.shape.heads,
+            "num_key_value_heads": self.shape.kv_heads,
             "max_position_embeddings": 4096,
         }
         source = {"kind": "random", "architecture": "llama", "config": config}
@@ -100,9 +94,7 @@ class Bench:
         # A prompt and an answer have up to four times as many words.
         fitting = int(size.longest * words / (4 * self.tokens))
         self.long_rows = made_up_pairs(4 * ROWS, fitting)
-        heads = size.heads, size.heads, size.width // size.heads
-        self.shape = Shape(size.layers, size.width, mlp, *heads, size.vocabulary)
-        self.adapters = Lora(top_layers=size.layers)
+        self.adapters = Lora(top_layers=self.shape.layers)
         self.throughputs: dict[str, float] = {}  # tokens/s, by kind of work
         self.layer_step_ms: float | None = None  # of a layer, to write one more token
         self.fp32: np.ndarray | None = None  # rewards (pairs, 2)
@@ -185,12 +177,8 @@ class Bench:
         """Ask a judge for its verdict by its labels, here and on the CPU, and for one in words."""
         lm = load_causal_lm(self.base, "float32", 2048, self.size.token_budget)
         judged = judge(LocalBackend(lm, self.size.new_tokens), "labels", TEMPLATE)
-        here = _scores(judged, self.conversations[:ROWS])
-        lm.model.to("cpu")
-        difference = np.abs(here - _scores(judged, self.conversations[:ROWS])).max()
-        if not difference <= EXACT:
-            raise PolyrewardError(f"verdicts differ from the CPU's by up to {difference:.2g} nats")
-        return f"largest difference from the CPU {difference:.2g} nats"
+        _, words = _like_the_cpu(judged, lm.model, self.conversations[:ROWS], "verdicts")
+        return f"{words} nats"
 
     def hidden_states(self) -> str:
         """Average last hidden states in bfloat16 of answers, as the probe and Figure 1 read them."""
@@ -221,14 +209,8 @@ class Bench:
     def scoring_fp32(self) -> str:
         """Score in fp32 here and on the CPU."""
         scorer = self._scorer("float32")
-        self.fp32 = _scores(scorer, self.conversations)
-        scorer.model.to("cpu")
-        difference = np.abs(self.fp32 - _scores(scorer, self.conversations)).max()
-        if not difference <= EXACT:
-            raise PolyrewardError(
-                f"rewards differ from the CPU's by up to {difference:.2g}, more than {EXACT:g}"
-            )
-        return f"largest difference from the CPU {difference:.2g}, rewards spread by {self.fp32.std():.2g}"
+        self.fp32, words = _like_the_cpu(scorer, scorer.model, self.conversations, "rewards")
+        return f"{words}, rewards spread by {self.fp32.std():.2g}"
 
     def scoring_bf16(self) -> str:
         """Score in bfloat16, and compare with fp32."""
@@ -267,7 +249,7 @@ class Bench:
         start = time.perf_counter()
         reply = self._reply(device, torch.bfloat16, self.size.new_tokens)
         seconds = time.perf_counter() - start
-        self.layer_step_ms = 1e3 * seconds / self.size.new_tokens / self.size.layers
+        self.layer_step_ms = 1e3 * seconds / self.size.new_tokens / self.shape.layers
         return f"{same:.0%} of first tokens as on the CPU, {reply.size / seconds:,.0f} tokens/s"
 
     def _reply(self, device: str, dtype: torch.dtype, new_tokens: int) -> np.ndarray:
@@ -388,6 +370,16 @@ def check_device(device: str, out: Path) -> pd.DataFrame:
     failed = checks[checks["result"] == FAILED]
     raise_all((f"{row.check}: {row.measured}" for row in failed.itertuples()), "do not trust this device")
     return checks
+
+
+def _like_the_cpu(scorer, model, conversations: list, what: str) -> tuple[np.ndarray, str]:
+    """Return scores, and in words how far they are from those after the model has moved to the CPU."""
+    here = _scores(scorer, conversations)
+    model.to("cpu")
+    difference = np.abs(here - _scores(scorer, conversations)).max()
+    if not difference <= EXACT:
+        raise PolyrewardError(f"{what} differ from the CPU's by up to {difference:.2g}, more than {EXACT:g}")
+    return here, f"largest difference from the CPU {difference:.2g}"
 
 
 def _scores(scorer, conversations: list) -> np.ndarray:
