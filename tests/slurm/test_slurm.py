@@ -223,7 +223,7 @@ rule all:
 rule reward_model:
     output: "{name}"
     wildcard_constraints: name="a|b"
-    resources: **cluster_request(site_settings(), mb=240_000, minutes=1440, gpus=4)
+    resources: **cluster_request(site_settings(), mb=240_000, minutes=1440, gpus=lambda wildcards: 4)
     shell: "date +%s > {output}; echo $CUDA_VISIBLE_DEVICES > gpus_{wildcards.name}; sleep 8; date +%s >> {output}"
 """
 

@@ -18,7 +18,6 @@ from polyreward.ops.cluster import (
     site_settings,
     start_problems,
 )
-from polyreward.ops.resources import cluster_request
 from polyreward.ops.workflow import follow_code, site_of
 
 SITE = {
@@ -181,16 +180,6 @@ def test_the_profile_asks_for_what_its_site_has(site):
 
     assert asked(account="my-lab", gpu_type="a100")["slurm_account"] == "'my-lab'"
     assert "slurm_account" not in asked()
-
-
-def test_a_job_asks_for_gpus_where_the_site_has_some_and_for_more_at_each_try():
-    full = cluster_request({**SITE, "gpu_type": "a100"}, mb=240_000, minutes=1440, gpus=4)
-    assert [full[name](None) for name in ("slurm_partition", "gpu", "gpu_model")] == ["gpu", 4, "a100"]
-    assert [full["mem_mb"](None, attempt) for attempt in (1, 2, 3)] == [240_000, 360_000, 480_000]
-    assert [full["runtime"](None, attempt) for attempt in (1, 2, 3)] == [1440, 2160, 2880]
-    assert cluster_request(SITE, mb=1, minutes=1, gpus=1)["gpu_model"](None) is None
-    without = {**SITE, "gpu_partition": None}
-    assert cluster_request(without, mb=1, minutes=1, gpus=1).keys() == {"mem_mb", "runtime"}
 
 
 def test_a_site_counts_only_where_jobs_run_by_the_profile(site):

@@ -118,19 +118,22 @@ def test_a_training_of_several_processes_asks_for_as_much_in_each(launch, use_cp
 def test_on_a_cluster_a_job_asks_for_its_partition_minutes_and_memory(launch):
     path = launch("num_processes: 4")
 
-    def wanted(*models, **arguments):
-        found = asked("train", *models, launch=path, runs_here=False, site=SITE, **arguments)
+    def wanted(*models, site=SITE, **arguments):
+        found = asked("train", *models, launch=path, runs_here=False, site=site, **arguments)
         return [found["runtime"](None, 2), *(
             found[name](None) if name in found else None for name in ("slurm_partition", "gpu", "gpu_model")
         )]  # fmt: skip
 
     assert wanted("half") == [45, "gpus", 1, None]
+    assert wanted("half", site={**SITE, "gpu_type": "a100"}) == [45, "gpus", 1, "a100"]
+    assert wanted("half", site={**SITE, "gpu_partition": None}) == [45, None, None, None]
     assert wanted("half", training=SimpleNamespace(lora=None)) == [45, "gpus", 4, None]
     assert wanted({"model": "half", "gpus": 2}) == [45, "gpus", 2, None]
     assert wanted({"server": {}}) == [45, "cpus", None, None]
     assert wanted("half", on_gpu=False) == [45, None, None, None]
-    tables = resources(site=SITE).for_tables(mb=1000, minutes=30)
-    assert tables["mem_mb"](None, 1) == 1000 and tables["mem_mb"](None, 2) == 1500
+    tables = resources(site=SITE).for_tables(mb=1000, minutes=1440)
+    assert [tables["mem_mb"](None, attempt) for attempt in (1, 2, 3)] == [1000, 1500, 2000]
+    assert [tables["runtime"](None, attempt) for attempt in (1, 2, 3)] == [1440, 2160, 2880]
     assert resources().for_tables(mb=1000, minutes=30) == {}
 
 

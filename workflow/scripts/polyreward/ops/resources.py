@@ -241,7 +241,7 @@ class JobResources:
         if self.site is None:
             here = {"gpu": lambda wildcards: job.gpus(wildcards) if self.runs_here() else 0}
             return {"mem_mb": job} | (here if job.gpu else {})
-        return {"mem_mb": job} | cluster_request(self.site, minutes, gpus=job.gpus if job.gpu else 0)
+        return {"mem_mb": job} | cluster_request(self.site, minutes, gpus=job.gpus if job.gpu else None)
 
     def for_tfidf(self, pairs: int | None, *, minutes: int) -> dict[str, Callable | int | str]:
         """Return the same of a job that fits TF-IDF on so many pairs; None for the few of scale mini."""
@@ -254,24 +254,21 @@ class JobResources:
 
 
 def cluster_request(
-    site: dict, minutes: int, mb: int | None = None, gpus: int | Callable[..., int] = 0
+    site: dict, minutes: int, mb: int | None = None, gpus: Callable[..., int] | None = None
 ) -> dict[str, Callable | int | str]:
     """Return {resource: value} of a job on a SLURM cluster; half as much again at each further attempt.
 
     Args:
-        site: as cluster.site_settings returns it; where it has no partition of GPUs the job runs on CPUs.
-        gpus: how many, or a function of the wildcards; where it returns 0 the job runs on CPUs.
+        site: as cluster.site_settings returns it.
+        gpus: how many, by the wildcards; where it returns 0 the job runs on CPUs.
     """
     found: dict = {"runtime": lambda wildcards, attempt: minutes * (attempt + 1) // 2}
     if mb is not None:
         found["mem_mb"] = lambda wildcards, attempt: mb * (attempt + 1) // 2
-    if gpus and site["gpu_partition"]:
-        count = gpus if callable(gpus) else lambda wildcards: gpus
-        found["gpu"] = lambda wildcards: count(wildcards) or None
-        found["gpu_model"] = lambda wildcards: site["gpu_type"] if count(wildcards) else None
-        found["slurm_partition"] = lambda wildcards: site[
-            "gpu_partition" if count(wildcards) else "partition"
-        ]
+    if gpus is not None:
+        found["gpu"] = lambda wildcards: gpus(wildcards) or None
+        found["gpu_model"] = lambda wildcards: site["gpu_type"] if gpus(wildcards) else None
+        found["slurm_partition"] = lambda wildcards: site["gpu_partition" if gpus(wildcards) else "partition"]
     return found
 
 
