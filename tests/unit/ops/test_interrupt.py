@@ -10,10 +10,12 @@ import time
 import pytest
 
 SNAKEFILE = """
-from polyreward.ops.workflow import end_jobs_on_interrupt
+from polyreward.ops import workflow as ours
+
+ours.GRACE_S = 0.5
 
 onstart:
-    end_jobs_on_interrupt(workflow)
+    ours.end_jobs_on_interrupt(workflow)
 
 rule long:
     output:

@@ -43,10 +43,11 @@ def made_up(kind, entry, rule="made_up"):
     return Job(rule, {}, ModelJob(kind, lambda wildcards: [entry], None, {}, "bfloat16", 1, False, 90))
 
 
-def test_no_job_is_lost_and_those_that_have_run_count_by_their_mean():
+def test_no_job_is_lost_and_those_that_have_run_count_by_their_mean(paper):
     entry = {"hub": "m", "parameters_b": 1, "kind": "classifier"}
     jobs = [made_up("score", entry), made_up("score", entry), Job("table", {}, None)]
-    rules = by_rule(jobs, {"made_up": [3600.0, 7200.0]}).set_index("rule")
+    estimate = Estimate(paper, ROOT, card_speeds(80, {}))
+    rules = by_rule(jobs, {"made_up": [3600.0, 7200.0]}, estimate).set_index("rule")
     assert rules["jobs"].to_dict() == {"made_up": 2, "table": 1}
     assert rules.loc["made_up", ["hours", "limit of a job (hours)"]].tolist() == [3.0, 1.5]
     assert rules["hours"].isna().tolist() == [False, True]

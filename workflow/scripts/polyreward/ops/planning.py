@@ -97,21 +97,19 @@ def read_speeds(path: Path) -> dict[str, float]:
         raise PolyrewardError(f"{path}: not what `polyreward gpu-check` writes; run it again") from error
 
 
-def by_rule(
-    jobs: Sequence[Job], seconds: Mapping[str, list[float]], estimate: Estimate | None = None
-) -> pd.DataFrame:
+def by_rule(jobs: Sequence[Job], seconds: Mapping[str, list[float]], estimate: Estimate) -> pd.DataFrame:
     """Return what the jobs of each rule take, the longest first.
 
     Args:
         seconds: of jobs that ran, by rule.
-        estimate: of jobs that did not; none where it is not wanted.
+        estimate: of all jobs.
     """
     rows = [
         {
             "rule": job.rule,
             "jobs": 1,
             "hours": fmean(seconds[job.rule]) / 3600 if seconds.get(job.rule) else float("nan"),
-            "estimate": estimate.seconds(job) / 3600 if estimate else 0.0,
+            "estimate": estimate.seconds(job) / 3600,
             "limit of a job (hours)": job.model.minutes / 60 if job.model else 0.0,
             "GiB of a GPU": max((gib(sum(job.model.card_bytes(one))) for one in job.on_card), default=0.0),
             "memory (GB)": job.model(job.wildcards) / 1e3 if job.model else 0.0,

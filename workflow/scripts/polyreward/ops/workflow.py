@@ -55,12 +55,7 @@ def name_logs(rules) -> None:
             rule.benchmark = f"<benchmarks>/{job}.tsv"
 
 
-def mock_snakemake(
-    script: Path,
-    rule: str | None = None,
-    wildcards: Mapping[str, str] | None = None,
-    configfiles: Sequence = (),
-):
+def mock_snakemake(script: Path, rule: str | None, wildcards: Mapping[str, str], configfiles: Sequence):
     """Return what a script finds as `snakemake` in a job, without running Snakemake.
 
     Args:
@@ -81,8 +76,8 @@ def mock_snakemake(
     with _snakefile(root, configfiles) as read:
         try:
             workflow = read().dag(DAGSettings()).workflow_api._workflow
-            found = _rule_of(workflow.rules, script, rule or script.stem, set(wildcards or {}))
-            job = Job(found, DAG(workflow, rules=[found]), dict(wildcards or {}))
+            found = _rule_of(workflow.rules, script, rule or script.stem, set(wildcards))
+            job = Job(found, DAG(workflow, rules=[found]), dict(wildcards))
             parts = job.input, job.output, job.params, job.wildcards, job.threads, job.resources, job.log
         except WorkflowError as error:
             raise PolyrewardError(str(error)) from error
