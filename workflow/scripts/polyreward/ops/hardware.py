@@ -29,4 +29,4 @@ def _values(path: Path, key: str) -> list[str]:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return []
-    return re.findall(rf"^{key}\s*:\s*(.*\S)", text, re.MULTILINE)
+    return re.findall(rf"^{key}[ \t]*:[ \t]*(.*\S)", text, re.MULTILINE)
