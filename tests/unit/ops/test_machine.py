@@ -55,14 +55,11 @@ def devices(monkeypatch, system):
     return lambda *files: cuda_devices(system(dict.fromkeys(files, "7\n")))
 
 
-def test_gpus_are_counted(devices):
+def test_gpus_are_counted_and_no_cpu_of_amd_s(devices, system):
     assert devices("dev/null") == 0
-    assert devices("dev/nvidiactl", "dev/nvidia-uvm", "dev/nvidia0", "dev/nvidia1") == 2
-
-
-def test_amd_s_gpus_are_counted_without_the_cpu(devices, system):
     system({"sys/class/kfd/kfd/topology/nodes/0/gpu_id": "0\n"})
     assert devices("dev/kfd", "sys/class/kfd/kfd/topology/nodes/1/gpu_id") == 1
+    assert devices("dev/nvidiactl", "dev/nvidia-uvm", "dev/nvidia0", "dev/nvidia1") == 2
 
 
 @pytest.mark.parametrize(("visible", "count"), [("0", 1), ("", 0), ("-1", 0), ("1,2", 2), ("0,-1,1", 1), ("GPU-abc,GPU-def", 2),
