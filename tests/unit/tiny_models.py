@@ -11,7 +11,7 @@ import pytest
 import torch
 import yaml
 
-from polyreward.settings.base import Lora
+from polyreward.settings.base import GrpoTraining, Lora, PolicyTraining
 from polyreward.settings.transfer import RewardModelTraining
 from polyreward.training.reward_model import train_reward_model
 
@@ -35,15 +35,28 @@ ROWS = [
 ]  # fmt: skip
 
 
+ADAPTERS = Lora(rank=2, alpha=4, top_layers=1)
+
+
 def settings(**changes) -> RewardModelTraining:
     """Return settings for a run of three steps on ROWS, with changes."""
-    lora = Lora(rank=2, alpha=4, top_layers=1)
-    return RewardModelTraining.model_validate({
-        "epochs": 1, "learning_rate": 1e-2, "warmup_ratio": 0.1, "lr_scheduler": "cosine", "weight_decay": 0.0, "batch_size": 2,
-        "gradient_accumulation": 1, "max_length": 128, "center_rewards_coefficient": 0.01, "optimizer": "adamw_torch",
-        "gradient_checkpointing": False, "save_every": 1, "cache_frozen_layers": False,
-        "token_budget": None, "lora": lora, **changes,
-    })  # fmt: skip
+    given = {"epochs": 1.0, "learning_rate": 1e-2, "batch_size": 2, "max_length": 128, "save_every": 1,
+             "cache_frozen_layers": False, "token_budget": None, "lora": ADAPTERS}  # fmt: skip
+    return RewardModelTraining(**{**given, **changes})
+
+
+def policy_settings(kind=PolicyTraining, **changes):
+    """Return settings of a policy's training for a run of three steps on ROWS, with changes."""
+    given = {"learning_rate": 1e-2, "batch_size": 2, "gradient_accumulation": 1, "max_length": 128, "save_every": 1,
+             "lora": ADAPTERS}  # fmt: skip
+    return kind(**{**given, **changes})
+
+
+def grpo_settings(kind=GrpoTraining, **changes):
+    """Return settings of GRPO, with changes."""
+    given = {"steps": 4, "generations": 2, "learning_rate": 1e-2, "batch_size": 4, "max_length": 200, "max_new_tokens": 12,
+             "temperature": 1.0, "scale_rewards": "group", "lora": ADAPTERS}  # fmt: skip
+    return kind(**{**given, **changes})
 
 
 def train(

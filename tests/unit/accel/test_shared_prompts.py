@@ -96,10 +96,6 @@ def test_the_same_texts_are_written(model, sampling):
 
 def test_a_model_is_asked_whether_it_can(model, bases):
     assert runs_from_shared_prompts(model)
-    assert all(
-        runs_from_shared_prompts(AutoModelForCausalLM.from_pretrained(folder)) for folder in bases.values()
-    )
-    mamba = MambaForCausalLM(
-        MambaConfig(vocab_size=60, hidden_size=16, num_hidden_layers=2, state_size=4)
-    ).eval()
-    assert not runs_from_shared_prompts(mamba)
+    assert all(runs_from_shared_prompts(AutoModelForCausalLM.from_pretrained(one)) for one in bases.values())
+    mamba = MambaConfig(vocab_size=60, hidden_size=16, num_hidden_layers=2, state_size=4)
+    assert not runs_from_shared_prompts(MambaForCausalLM(mamba).eval())

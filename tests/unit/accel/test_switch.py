@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import trl
 import trl.trainer.utils
-from tiny_models import ROWS, train
+from tiny_models import ROWS, grpo_settings, policy_settings, train
 from transformers import AutoModel
 from trl import kernels
 
@@ -17,17 +17,11 @@ from polyreward.accel.onednn import multiply_by_onednn
 from polyreward.carb.downstream import grpo
 from polyreward.scoring.classifier import with_memory
 from polyreward.scoring.load import load_causal_lm, load_classifier
-from polyreward.settings.base import GrpoTraining, Lora, PolicyTraining
 from polyreward.settings.transfer import Dpo
 from polyreward.training import policies
 
 LIBRARY = Path(accel.__file__).parents[1]
 ROOMS = ("models", "training", "scoring", "alignment", "think_as_locals", "carb")
-
-POLICY = PolicyTraining(
-    epochs=1, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=2, gradient_accumulation=1,
-    max_length=128, gradient_checkpointing=False, save_every=2, lora=Lora(rank=2, alpha=4, top_layers=1),
-)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -90,20 +84,20 @@ def test_a_reward_models_trainer_is_trls(base, tmp_path, monkeypatch):
     assert patches(trainer_of(monkeypatch, lambda: train(base, tmp_path, **fast)).model)
 
 
-@pytest.mark.parametrize("kind", [trl.SFTTrainer, trl.DPOTrainer])
-def test_a_policys_trainer_is_trls(bases, tmp_path, monkeypatch, kind):
-    function = policies.train_dpo if kind is trl.DPOTrainer else policies.train_sft
-    settings = POLICY if kind is trl.SFTTrainer else Dpo(**dict(POLICY), beta=0.1, optimizer="adamw_torch")
+@pytest.mark.parametrize(
+    ("train_policy", "settings", "kind"),
+    [
+        (policies.train_sft, policy_settings(), trl.SFTTrainer),
+        (policies.train_dpo, policy_settings(Dpo), trl.DPOTrainer),
+    ],
+)
+def test_a_policys_trainer_is_trls(bases, tmp_path, monkeypatch, train_policy, settings, kind):
     asked = (bases["tiny-llama"], ROWS, settings, 1, tmp_path / "checkpoints", tmp_path / "model", "policy")
-    assert_plain(trainer_of(monkeypatch, lambda: function(*asked)), kind)
+    assert_plain(trainer_of(monkeypatch, lambda: train_policy(*asked)), kind)
 
 
 def test_grpos_trainer_is_trls(bases, tmp_path, monkeypatch):
-    settings = GrpoTraining(
-        **{name: value for name, value in POLICY if name != "epochs"}, steps=1, generations=2, iterations=1, vllm=False,
-        max_new_tokens=4, temperature=1.0, scale_rewards="group", beta=0.04, epsilon=0.2, vllm_gpu_share=0.3,
-        vllm_tensor_parallel=1, vllm_sleep=True,
-    )  # fmt: skip
+    settings = grpo_settings(steps=1, batch_size=2, max_new_tokens=4)
     monkeypatch.setattr(grpo, "load_reward_model", lambda *arguments: None)
     where = (1, tmp_path / "checkpoints", tmp_path / "model", "grpo")
     asked = (bases["tiny-llama"], ["Hello?", "Why?"], {}, {}, tmp_path, settings, *where)

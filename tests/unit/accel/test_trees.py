@@ -48,32 +48,14 @@ def test_a_pair_is_one_row_whose_branches_do_not_see_each_other():
     ]
 
 
-def test_a_window_counts_positions_of_the_text_not_of_the_row():
-    tree = Tree.from_sequences([1, 2, 3], [1, 2, 4])
-    assert tree.mask(4, window=2).int().tolist() == [[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 1, 0, 1]]
-
-
-@pytest.mark.parametrize(
-    "others", [[[1, 2, 3]], [[1, 2]], [[7]], [[1, 2, 3, 4]], [[1, 4], [1, 2, 5, 6], [1]]]
-)
-def test_a_tree_gives_back_its_sequences_and_their_states(others):
-    tree = Tree.from_sequences([1, 2, 3], *others)
-    assert tree.sequences == [(1, 2, 3), *map(tuple, others)]
-    row = torch.arange(len(tree), dtype=torch.float)[:, None]
-    parts = tree.split(torch.cat([row, torch.zeros(2, 1)]))
-    assert [len(part) for part in parts] == [3, *map(len, others)]
-    assert torch.equal(tree.join(parts), row)
-
-
 def test_a_row_is_at_most_so_many_times_as_long_as_the_longest_text():
     short = [[1, *[n] * 9] for n in range(2, 12)]
     assert list(split_group(short)) == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]
     long_prompt = [[*range(90), *[n] * 10] for n in range(100, 116)]
     assert list(map(len, split_group(long_prompt))) == [11, 5]
     rows, places = rows_of([short, long_prompt], share=True)
-    assert sorted(place for of_row in places for place in of_row) == [(0, n) for n in range(10)] + [
-        (1, n) for n in range(16)
-    ]
+    expected = [*((0, n) for n in range(10)), *((1, n) for n in range(16))]
+    assert sorted(place for of_row in places for place in of_row) == expected
     assert all(len(row.branches) == len(of_row) for row, of_row in zip(rows, places, strict=True))
 
 
@@ -85,40 +67,29 @@ def test_states_are_those_of_texts_run_one_by_one(base, token_budget, share):
 
 
 def test_texts_longer_than_the_sliding_window_too(tiny_gemma):
-    model = AutoModelForCausalLM.from_pretrained(
-        tiny_gemma, sliding_window=3, layer_types=["sliding_attention"] * 2
-    ).eval()
-    wide = AutoModelForCausalLM.from_pretrained(tiny_gemma, layer_types=["sliding_attention"] * 2).eval()
+    kinds = {"layer_types": ["sliding_attention"] * 2}
+    model = AutoModelForCausalLM.from_pretrained(tiny_gemma, sliding_window=3, **kinds).eval()
+    wide = AutoModelForCausalLM.from_pretrained(tiny_gemma, **kinds).eval()
     expected = one_by_one(model)
-    assert not torch.allclose(
-        expected[1, 0], one_by_one(wide)[1, 0], atol=1e-3
-    )  # else the window would not matter
+    # Else the window would not matter.
+    assert not torch.allclose(expected[1, 0], one_by_one(wide)[1, 0], atol=1e-3)
     assert_same(states(model), expected)
-
-
-def test_a_base_of_ours_can_share(base):
-    assert can_share(AutoModelForCausalLM.from_pretrained(base).eval().get_decoder())
 
 
 def test_models_share_that_heed_the_mask():
     mamba = MambaForCausalLM(MambaConfig(vocab_size=64, hidden_size=16, num_hidden_layers=2, state_size=4))
     assert not can_share(mamba.eval().get_decoder())
     llama = LlamaConfig(
-        vocab_size=64,
-        hidden_size=16,
-        intermediate_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=2,
-    )
+        vocab_size=64, hidden_size=16, intermediate_size=16, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2
+    )  # fmt: skip
     for attention in ("eager", "sdpa"):
-        assert can_share(
-            LlamaForCausalLM._from_config(llama, attn_implementation=attention).eval().get_decoder()
-        )
+        model = LlamaForCausalLM._from_config(llama, attn_implementation=attention)
+        assert can_share(model.eval().get_decoder())
 
 
-def test_chunked_attention_cannot_share(base):
+def test_a_base_of_ours_can_share_and_chunked_attention_cannot(base):
     model = AutoModelForCausalLM.from_pretrained(base).eval()
+    assert can_share(model.get_decoder())
     model.config.layer_types = ["chunked_attention", "full_attention"]
     assert not can_share(model.get_decoder())
 

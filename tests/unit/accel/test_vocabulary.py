@@ -19,10 +19,7 @@ def small_parts(monkeypatch):
 
 def states_and_weight(tokens=11):
     generator = torch.Generator().manual_seed(1)
-    states, weight = (
-        torch.randn(tokens, D_MODEL, generator=generator),
-        torch.randn(WORDS, D_MODEL, generator=generator),
-    )
+    states, weight = (torch.randn(count, D_MODEL, generator=generator) for count in (tokens, WORDS))
     targets = (states @ weight.t()).argmax(dim=1)
     targets[::2] = torch.randint(WORDS, targets[::2].shape, generator=generator)
     return states, weight, targets

@@ -9,29 +9,20 @@ import torch
 import trl.trainer.utils
 from made_up_scorers import ByText
 from support import script
-from tiny_models import ROWS
+from tiny_models import ROWS, policy_settings
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.accel.vocabulary import split_the_vocabulary
 from polyreward.alignment.sampling import Policy, answers_of_runs, distinct_prompts
 from polyreward.core.errors import PolyrewardError
-from polyreward.settings.base import Lora, PolicyTraining
 from polyreward.settings.transfer import Dpo, Sampling
 from polyreward.training.policies import load_policy, train_dpo, train_sft
 
 LABELLING = script("train/labelled_pairs")
 drawn_prompts = script("prepare/alignment_prompts").drawn_prompts
-LORA = Lora(rank=2, alpha=4, top_layers=1)
-SFT = PolicyTraining(
-    epochs=1, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=2, gradient_accumulation=1,
-    max_length=128, gradient_checkpointing=False, save_every=1, lora=LORA,
-)  # fmt: skip
-DPO = Dpo(**dict(SFT), beta=0.1, optimizer="adamw_torch")
+SFT, DPO = policy_settings(), policy_settings(Dpo)
 SAMPLING = Sampling(temperature=1.0, top_k=20, max_new_tokens=6, batch_size=4)
-PAIRS = [
-    {"id": row["id"], "prompt": row["prompt"], "chosen": row["chosen"], "rejected": row["rejected"]}
-    for row in ROWS
-]
+PAIRS = [{key: row[key] for key in ("id", "prompt", "chosen", "rejected")} for row in ROWS]
 
 
 def test_a_label_is_best_against_worst_and_every_prompt_is_counted():
@@ -63,9 +54,8 @@ def test_rows_are_spread_over_the_whole_list():
 
 def test_a_policy_stops_where_an_answer_ends(base):
     model, tokenizer = load_policy(base)
-    text = tokenizer.apply_chat_template(
-        [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}], tokenize=False
-    )
+    turns = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]
+    text = tokenizer.apply_chat_template(turns, tokenize=False)
     assert text.rstrip().endswith(tokenizer.eos_token)
     assert tokenizer.pad_token_id != tokenizer.eos_token_id
     assert model.generation_config.eos_token_id == tokenizer.eos_token_id
@@ -80,14 +70,9 @@ def policy(bases, tmp_path_factory):
 
 def test_sft_changes_what_it_may_and_is_a_plain_folder(policy, bases):
     before, after = (AutoModelForCausalLM.from_pretrained(folder) for folder in (bases["tiny-llama"], policy))
-    old = before.state_dict()
-    changed = {
-        name
-        for name, weight in after.state_dict().items()
-        if not torch.equal(weight[: len(old[name])], old[name])
-    }
-    assert changed
-    assert all("layers.1." in name for name in changed)
+    old, new = before.state_dict(), after.state_dict()
+    changed = [name for name in new if not torch.equal(new[name][: len(old[name])], old[name])]
+    assert changed and all("layers.1." in name for name in changed)
     assert AutoTokenizer.from_pretrained(policy).chat_template.rstrip().endswith("{% endif %}")
 
 
@@ -105,20 +90,22 @@ def test_what_no_loss_is_of_need_not_meet_the_vocabulary(base, monkeypatch):
         trl.trainer.utils.add_fused_lm_head(model, outputs=("log_probs", "entropy"))
         output = model(input_ids=ids, attention_mask=torch.ones_like(ids), labels=labels, fused_lm_head=True)
         output.loss.backward()
-        found.append(
-            (output.log_probs, output.entropy, model.get_decoder().layers[0].mlp.up_proj.weight.grad)
-        )
+        gradient = model.get_decoder().layers[0].mlp.up_proj.weight.grad
+        found.append((output.log_probs, output.entropy, gradient))
     assert all(torch.allclose(plain, saved, atol=1e-5) for plain, saved in zip(*found, strict=True))
+
+
+def dpo(policy, folder, settings, pairs=PAIRS):
+    """Train by DPO into a folder and return the policy's."""
+    train_dpo(policy, pairs, settings, 1, folder / "checkpoints", folder / "dpo", "dpo")
+    return folder / "dpo"
 
 
 def test_dpo_raises_the_margin_of_its_pairs_over_the_reference(policy, tmp_path):
     settings = DPO.model_copy(update={"epochs": 6, "learning_rate": 3e-2})
-    train_dpo(policy, PAIRS, settings, 1, tmp_path / "checkpoints", tmp_path / "dpo", "dpo")
-    assert margin(tmp_path / "dpo") > margin(policy) + 0.1
-    train_dpo(policy, PAIRS, settings, 1, tmp_path / "checkpoints", tmp_path / "again", "dpo")
-    first, second = (
-        AutoModelForCausalLM.from_pretrained(tmp_path / name).state_dict() for name in ("dpo", "again")
-    )
+    one, again = (dpo(policy, tmp_path / name, settings) for name in "ab")
+    assert margin(one) > margin(policy) + 0.1
+    first, second = (AutoModelForCausalLM.from_pretrained(folder).state_dict() for folder in (one, again))
     assert all(torch.equal(weight, second[name]) for name, weight in first.items())
 
 
@@ -126,46 +113,32 @@ def margin(folder) -> float:
     """Return the mean log-probability of the chosen answers minus that of the rejected ones."""
     model, tokenizer = load_policy(folder)
 
+    def ids_of(turns, **options):
+        return tokenizer.apply_chat_template(turns, tokenize=True, return_dict=True, **options)["input_ids"]
+
     def loglik(prompt, answer):
         turns = [{"role": "user", "content": prompt}]
-        start = len(
-            tokenizer.apply_chat_template(turns, tokenize=True, return_dict=True, add_generation_prompt=True)[
-                "input_ids"
-            ]
-        )
-        whole = [*turns, {"role": "assistant", "content": answer}]
-        ids = torch.tensor(
-            [tokenizer.apply_chat_template(whole, tokenize=True, return_dict=True)["input_ids"]]
-        )
+        start = len(ids_of(turns, add_generation_prompt=True))
+        ids = torch.tensor([ids_of([*turns, {"role": "assistant", "content": answer}])])
         with torch.no_grad():
             found = torch.log_softmax(model(ids).logits[0, :-1], -1).gather(1, ids[0, 1:, None])
         return found[start - 1 :].sum().item()
 
-    return float(
-        np.mean([loglik(p["prompt"], p["chosen"]) - loglik(p["prompt"], p["rejected"]) for p in PAIRS])
-    )
+    margins = [loglik(p["prompt"], p["chosen"]) - loglik(p["prompt"], p["rejected"]) for p in PAIRS]
+    return float(np.mean(margins))
 
 
-def test_fewer_pairs_than_an_update_takes_are_an_error(policy, tmp_path):
-    with pytest.raises(
-        PolyrewardError, match="3 preference pairs, fewer than the 4 of one update; raise alignment.prompts"
-    ):
-        folders = (tmp_path / "checkpoints", tmp_path / "dpo")
-        train_dpo(policy, PAIRS[:3], DPO.model_copy(update={"gradient_accumulation": 2}), 1, *folders, "dpo")
+@pytest.mark.parametrize(
+    ("pairs", "changes", "words"),
+    [
+        (PAIRS[:3], {"gradient_accumulation": 2}, "3 preference pairs, fewer than the 4 of one update; raise alignment.prompts"),
+        (PAIRS, {"max_length": 3}, "no example of 6 is left to train on; raise max_length"),
+    ],
+)  # fmt: skip
+def test_too_few_or_too_long_pairs_are_an_error_that_leaves_nothing(policy, tmp_path, pairs, changes, words):
+    with pytest.raises(PolyrewardError, match=words):
+        dpo(policy, tmp_path, DPO.model_copy(update=changes), pairs)
     assert not list(tmp_path.iterdir())
-
-
-def test_examples_longer_than_max_length_are_an_error_where_none_is_left(policy, tmp_path):
-    with pytest.raises(PolyrewardError, match="no example of 6 is left to train on; raise max_length"):
-        train_dpo(
-            policy,
-            PAIRS,
-            DPO.model_copy(update={"max_length": 3}),
-            1,
-            tmp_path / "checkpoints",
-            tmp_path / "dpo",
-            "dpo",
-        )
 
 
 def test_responses_are_the_same_for_the_same_seed_and_differ_for_another(policy):
@@ -175,26 +148,21 @@ def test_responses_are_the_same_for_the_same_seed_and_differ_for_another(policy)
     assert first == again != other
     assert [len(found) for found in first] == [3] * len(ROWS)
     answers = answers_of_runs({"base": [policy], "target": [policy]}, PAIRS, SAMPLING, "float32", 2, 5, "es")
-    by_policy = {
-        name: [row["response"] for row in answers if row["policy"] == name] for name in ("base", "target")
-    }
-    assert by_policy["base"] == by_policy["target"]  # one seed for a run of every policy
-    assert len(answers) == 2 * 2 * len(PAIRS)
+    base, target = (
+        [row["response"] for row in answers if row["policy"] == name] for name in ("base", "target")
+    )
+    assert base == target and len(base) == 2 * len(PAIRS)  # one seed for a run of every policy
 
 
 def test_prompts_are_distinct_and_enough_of_them(capsys):
     rows = [{"id": str(n), "prompt": prompt, "chosen": "c"} for n, prompt in enumerate("aabcb")]
-    assert distinct_prompts(rows, 3, "dev") == [
-        {"id": "0", "prompt": "a"},
-        {"id": "2", "prompt": "b"},
-        {"id": "3", "prompt": "c"},
-    ]
+    expected = [{"id": name, "prompt": prompt} for name, prompt in zip("023", "abc", strict=True)]
+    assert distinct_prompts(rows, 3, "dev") == expected
     assert distinct_prompts(rows, 4, "dev", alike=0.25) == distinct_prompts(rows, 3, "dev")
     assert "dev: 3 prompts, not 4" in capsys.readouterr().err
-    with pytest.raises(PolyrewardError, match="dev: 3 distinct prompts, not 5"):
-        distinct_prompts(rows, 5, "dev", alike=0.25)
-    with pytest.raises(PolyrewardError, match="dev: 3 distinct prompts, not 4"):
-        distinct_prompts(rows, 4, "dev")
+    for count, alike in ((5, 0.25), (4, 0)):
+        with pytest.raises(PolyrewardError, match=f"dev: 3 distinct prompts, not {count}"):
+            distinct_prompts(rows, count, "dev", alike)
 
 
 def test_trainings_of_a_policy_take_turns_in_the_runs(policy, monkeypatch):

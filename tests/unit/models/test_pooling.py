@@ -12,7 +12,7 @@ from polyreward.core.conversations import answer_header, conversation_ids
 from polyreward.core.errors import PolyrewardError
 from polyreward.models.batches import padded
 from polyreward.models.reward_model import new_reward_model, reward_of
-from polyreward.scoring.interface import Conversations
+from polyreward.scoring.interface import conversations_of
 from polyreward.scoring.load import load_classifier
 
 
@@ -98,7 +98,7 @@ def test_a_saved_folder_scores_as_it_was_trained(folder):
     config = json.loads((folder / "config.json").read_text())
     assert config["answer_header"] and config["architectures"][0].endswith("ForSequenceClassification")
     reward_model = load_classifier(folder, "float32", 128, 512)
-    asked = [Conversations(row["prompt"], (row["chosen"], row["rejected"])) for row in ROWS]
+    asked = conversations_of(ROWS)
     shared, single = (one.score(asked, "test").values for one in (reward_model, reward_model.unbatched()))
     assert reward_model.share
     np.testing.assert_allclose(np.array(shared), np.array(single), atol=1e-5)
@@ -116,8 +116,8 @@ def test_its_weights_are_those_of_transformers_class(folder):
     assert all(torch.equal(value, ours[name]) for name, value in plain.state_dict().items())
 
 
-def test_the_last_token_is_read_where_nothing_else_is_said(base, tmp_path):
-    model = load_classifier(train(base, tmp_path), "float32", 128, 512).model
+def test_the_last_token_is_read_where_nothing_else_is_said(reward_folder):
+    model = load_classifier(reward_folder, "float32", 128, 512).model
     assert not hasattr(model.config, "answer_header")
     ids = [5, 6, 7, 8]
     expected = model.score(states_of(model, ids)[-1])

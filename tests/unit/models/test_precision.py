@@ -84,12 +84,9 @@ def test_auto_says_in_the_log_what_it_took_and_why(processor, capsys, caplog):
     processor()
     with caplog.at_level(logging.INFO):
         assert [dtype_of("auto"), dtype_of("auto")] == ["float32", "float32"]
-    (line,) = caplog.messages
-    assert (
-        line
-        == "precision auto: float32, since this machine's processor (Xeon of 2021) does not multiply bfloat16"
-        " natively"
-    )
+    assert caplog.messages == [
+        "precision auto: float32, since this machine's processor (Xeon of 2021) does not multiply bfloat16 natively"
+    ]  # fmt: skip
     assert capsys.readouterr().err == ""
 
 
@@ -122,11 +119,8 @@ def test_auto_is_a_models_type_here(processor, reward_folder, instructions, dtyp
     assert reward_model.exact == (dtype == "float32")
 
 
-def test_a_training_in_bfloat16_is_another_and_its_weights_stay_fp32(tiny_gemma, tmp_path):
-    exact, coarse = (
-        train(tiny_gemma, tmp_path, name="a"),
-        train(tiny_gemma, tmp_path, name="b", precision="bfloat16"),
-    )
+def test_a_training_in_bfloat16_is_another_and_its_weights_stay_fp32(tiny_gemma, trained, tmp_path):
+    exact, coarse = trained["tiny-gemma"], train(tiny_gemma, tmp_path, precision="bfloat16")
     assert json.loads((coarse / "training.json").read_text())["settings"]["precision"] == "bfloat16"
     models = [load_classifier(folder, "float32", 128, 60).model for folder in (exact, coarse)]
     weights = [model.get_decoder().layers[-1].self_attn.q_proj.weight for model in models]

@@ -39,12 +39,8 @@ def scripted(monkeypatch):
 
     def make(opinion, reply="1. x\nVerdict: A"):
         def logprobs(model, tokenizer, asked, max_length, token_budget):
-            return np.array(
-                [
-                    opinion(*re.findall(r"^Answer [AB]: (.*) \([AB]\)$", request, re.MULTILINE))
-                    for request, _ in asked
-                ]
-            )
+            shown = re.compile(r"^Answer [AB]: (.*) \([AB]\)$", re.MULTILINE)
+            return np.array([opinion(*shown.findall(request)) for request, _ in asked])
 
         monkeypatch.setattr(judging, "label_logprobs", logprobs)
         monkeypatch.setattr(judging, "runs_from_shared_prompts", lambda model: False)
@@ -54,62 +50,59 @@ def scripted(monkeypatch):
             lambda tokenizer, requests, longest: [len(turns[0]["content"]) > longest for turns in requests],
         )
         monkeypatch.setattr(
-            CriteriaJudge,
-            "texts",
-            lambda self, requests, label, **sampling: [(reply, True) for _ in requests],
+            CriteriaJudge, "texts", lambda self, requests, label: [(reply, True) for _ in requests]
         )
         return CriteriaJudge(NoModel(), True, 8)
 
     return make
 
 
+def pair_scores(judge, label="") -> np.ndarray:
+    return judge.score([Conversations("q", ("x", "y"))], label).values[0]
+
+
+def mean_logs(*orders):
+    """Return the mean logarithms of the shares of two answers in each order in which they are shown."""
+    return pytest.approx(np.log(orders).mean(axis=0))
+
+
 def test_a_judge_that_prefers_a_place_ties_exactly(scripted):
-    values = (
-        scripted(lambda first, second: (-0.1, -2.7)).score([Conversations("q", ("x", "y"))], "").values[0]
-    )
+    values = pair_scores(scripted(lambda first, second: (-0.1, -2.7)))
+    first, second = 1 / (1 + math.exp(-2.6)), 1 / (1 + math.exp(2.6))
     assert values[0] == values[1]
-    assert values[0] == pytest.approx(
-        (math.log(1 / (1 + math.exp(-2.6))) + math.log(1 / (1 + math.exp(2.6)))) / 2
-    )
+    assert values == mean_logs((first, second), (second, first))
 
 
 def test_known_scores_of_both_orders(scripted):
-    def opinion(first, second):
-        return np.log(
-            {"xy": [0.6, 0.2], "yx": [0.1, 0.1]}[first + second]
-        )  # normalised: 3/4, 1/4; and 1/2, 1/2
-
-    values = scripted(opinion).score([Conversations("q", ("x", "y"))], "").values[0]
-    assert values == pytest.approx(
-        [(math.log(3 / 4) + math.log(1 / 2)) / 2, (math.log(1 / 4) + math.log(1 / 2)) / 2]
-    )
+    known = {"xy": [0.6, 0.2], "yx": [0.1, 0.1]}  # normalised: 3/4, 1/4; and 1/2, 1/2
+    values = pair_scores(scripted(lambda first, second: np.log(known[first + second])))
+    assert values == mean_logs((3 / 4, 1 / 4), (1 / 2, 1 / 2))
 
 
 def test_of_several_answers_each_meets_all_others(scripted):
-    scores = scripted(lambda first, second: (len(first), len(second))).score(
-        [Conversations("q", ("aa", "a", "aaaa", "aa"))], ""
-    )
-    values = scores.values[0]
+    judge = scripted(lambda first, second: (len(first), len(second)))
+    (values,) = judge.score([Conversations("q", ("aa", "a", "aaaa", "aa"))], "").values
     assert list(np.argsort(values))[-1] == 2 and values[0] == values[3] > values[1]
     expected = np.mean([-math.log(1 + math.exp(other - 4)) for other in (2, 1, 2)])
     assert values[2] == pytest.approx(expected)
 
 
 def test_a_reply_that_is_not_in_form_is_closed_by_force_and_is_counted_still(scripted, capsys):
-    judge = scripted(
-        lambda first, second: np.log([3 / 4, 1 / 4] if first == "x" else [1 / 2, 1 / 2]),
-        "1. x",
-    )
-    values = judge.score([Conversations("q", ("x", "y"))], "").values[0]
-    assert values == pytest.approx(
-        [(math.log(3 / 4) + math.log(1 / 2)) / 2, (math.log(1 / 4) + math.log(1 / 2)) / 2]
-    )
+    known = {"x": [3 / 4, 1 / 4], "y": [1 / 2, 1 / 2]}
+    judge = scripted(lambda first, second: np.log(known[first]), "1. x")
+    assert pair_scores(judge) == mean_logs((3 / 4, 1 / 4), (1 / 2, 1 / 2))
     assert "2 of 2 replies are not in form; each is closed by force" in capsys.readouterr().err
-    assert reply_counts("judge", replies_of(judge)).loc[0, ["replies", "in_form", "no verdict"]].tolist() == [
-        2,
-        0,
-        2,
-    ]
+    counts = reply_counts("judge", replies_of(judge)).loc[0, ["replies", "in_form", "no verdict"]]
+    assert counts.tolist() == [2, 0, 2]
+
+
+def by_hand(judge, criteria):
+    """Return the scores of a bow and a handshake by label_logprobs after some criteria, both orders."""
+    answers = ("Bow.", "Shake hands.")
+    asked = [(question("How do I greet?", *texts), criteria) for texts in (answers, answers[::-1])]
+    found = label_logprobs(judge.lm.model, judge.lm.tokenizer, asked, 512, 512)
+    found -= np.log(np.exp(found).sum(axis=1, keepdims=True))
+    return pytest.approx([(found[0, 0] + found[1, 1]) / 2, (found[0, 1] + found[1, 0]) / 2], abs=1e-5)
 
 
 def test_a_forced_verdict_is_read_after_what_was_said_before_it(base, monkeypatch):
@@ -117,21 +110,14 @@ def test_a_forced_verdict_is_read_after_what_was_said_before_it(base, monkeypatc
     judge, said = load_reward_model(entry, SCORING, "unused"), "1. It is usual.\n2. It is"
     monkeypatch.setattr(judging, "runs_from_shared_prompts", lambda model: False)
     monkeypatch.setattr(
-        CriteriaJudge, "texts", lambda self, requests, label, **sampling: [(said, False) for _ in requests]
+        CriteriaJudge, "texts", lambda self, requests, label: [(said, False) for _ in requests]
     )
     values = judge.score([Conversations("How do I greet?", ("Bow.", "Shake hands."))], "").values[0]
-    orders = (("Bow.", "Shake hands."), ("Shake hands.", "Bow."))
-    asked = [(question("How do I greet?", *texts), ("It is usual.", "It is")) for texts in orders]
-    found = label_logprobs(judge.lm.model, judge.lm.tokenizer, asked, 512, 512)
-    found -= np.log(np.exp(found).sum(axis=1, keepdims=True))
-    assert values == pytest.approx(
-        [(found[0, 0] + found[1, 1]) / 2, (found[0, 1] + found[1, 0]) / 2], abs=1e-5
-    )
+    assert values == by_hand(judge, ("It is usual.", "It is"))
 
 
-@pytest.mark.parametrize(
-    "max_length", [512, 60]
-)  # 60: what is cut on the left does not go on from its question
+# 60: what is cut on the left does not go on from its question.
+@pytest.mark.parametrize("max_length", [512, 60])
 def test_a_question_that_is_run_once_for_its_reply_and_its_verdict_gives_the_same(
     base, max_length, monkeypatch
 ):
@@ -176,15 +162,7 @@ def test_a_judge_is_an_entry_like_any_other(base, verdict):
     if verdict == "criteria":  # random weights never find the layout
         assert {reply.fault for reply in judge.said} <= {"endless", "no verdict"} and len(judge.said) == 4
         return
-    asked = [
-        (question("How do I greet?", *texts), ())
-        for texts in (("Bow.", "Shake hands."), ("Shake hands.", "Bow."))
-    ]
-    found = label_logprobs(judge.lm.model, judge.lm.tokenizer, asked, 512, 512)
-    found -= np.log(np.exp(found).sum(axis=1, keepdims=True))
-    assert values[0] == pytest.approx(
-        [(found[0, 0] + found[1, 1]) / 2, (found[0, 1] + found[1, 0]) / 2], abs=1e-5
-    )
+    assert values[0] == by_hand(judge, ())
     assert judge.unbatched().score(items, "").values[1] == pytest.approx(values[1], abs=1e-5)
     assert replies_of(judge) == []
 

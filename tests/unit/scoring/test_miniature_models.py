@@ -141,11 +141,11 @@ def test_a_pad_token_that_is_missing_or_ends_a_turn_changes_no_reward(tmp_path, 
     folder = offset_bias(tmp_path / "Llama-3-OffsetBias-RM-8B", pad, configured)
     expected = plain(folder, by_transformers(folder))
     assert scored(folder, tmp_path) == pytest.approx(expected, abs=1e-4)
-    assert scored(folder, tmp_path, "--token-budget", "1") == pytest.approx(expected, abs=1e-4)
-    # As models are run whose prompts cannot be shared.
-    whole = dataclasses.replace(load_classifier(folder, "float32", 256, 400), share=False)
-    found = score_rows(whole, PAIRS, "")[["score_chosen", "score_rejected"]].to_numpy()
-    assert found == pytest.approx(expected, abs=1e-4)
+    classifier = load_classifier(folder, "float32", 256, 400)
+    for change in ({"token_budget": 1}, {"share": False}):  # as models are run whose prompts cannot be shared
+        table = score_rows(dataclasses.replace(classifier, **change), PAIRS, "")
+        found = table[["score_chosen", "score_rejected"]].to_numpy()
+        assert found == pytest.approx(expected, abs=1e-4)
 
 
 def test_a_tokenizer_that_begins_every_text_does_not_begin_a_conversation_twice(tmp_path):

@@ -3,27 +3,20 @@
 from types import SimpleNamespace
 
 import pytest
-from tiny_models import ROWS
+from tiny_models import ROWS, policy_settings
 from transformers import TrainerCallback
 
-from polyreward.settings.base import Lora, PolicyTraining
+from polyreward.settings.base import PolicyTraining
 from polyreward.settings.transfer import Dpo
 from polyreward.training import finish
 from polyreward.training.policies import train_dpo, train_sft
 
-ADAPTERS = Lora(rank=2, alpha=4, top_layers=1)
-SFT = PolicyTraining(  # six steps
-    epochs=2, learning_rate=1e-2, warmup_ratio=0.1, lr_scheduler="cosine", batch_size=2, gradient_accumulation=1,
-    max_length=128, gradient_checkpointing=False, save_every=2, lora=ADAPTERS,
-)  # fmt: skip
-DPO = Dpo(**dict(SFT), beta=0.1, optimizer="adamw_torch")
+SFT, DPO = (policy_settings(kind, epochs=2.0, save_every=2) for kind in (PolicyTraining, Dpo))  # six steps
 TRAININGS = {
     "sft": (train_sft, SFT),
     "dpo": (train_dpo, DPO),
-    "whole-dpo": (
-        train_dpo,
-        DPO.model_copy(update={"lora": None}),
-    ),  # its reference is the start, not what the checkpoint holds
+    # Its reference is the start, not what the checkpoint holds.
+    "whole-dpo": (train_dpo, DPO.model_copy(update={"lora": None})),
 }
 
 
@@ -65,9 +58,8 @@ def test_a_policy_whose_training_was_cut_off_has_the_bytes_of_one_that_was_not(
 
 
 def test_a_policy_s_checkpoint_of_another_training_is_not_taken_up(bases, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(
-        finish, "shutil", SimpleNamespace(rmtree=lambda *arguments, **more: None)
-    )  # leaves all checkpoints
+    leave = SimpleNamespace(rmtree=lambda *arguments, **more: None)
+    monkeypatch.setattr(finish, "shutil", leave)  # all checkpoints stay
     train("sft", bases["tiny-llama"], tmp_path)
     train("sft", bases["tiny-llama"], tmp_path, seed=2)
     train("sft", bases["tiny-llama"], tmp_path, rows=ROWS[::-1])

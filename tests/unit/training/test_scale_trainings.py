@@ -25,7 +25,6 @@ SCALES = {name: read_scale([f"workflow/scales/{name}.yaml"], ROOT) for name in (
 both_orders, training_pairs = (
     getattr(script("prepare/locals_pairs"), name) for name in ("both_orders", "training_pairs")
 )
-ONE_STEP = {"gradient_accumulation": 1, "save_every": 10**6}
 REPLY = {"max_new_tokens": 4, "steps": 1, "vllm": False}  # vLLM needs a card, and replies nothing else
 
 
@@ -41,9 +40,8 @@ def packages(card: Card) -> dict[str, ModuleType]:
 
     def patch(model, fused_linear_cross_entropy=True, **kernels):
         if fused_linear_cross_entropy and not hasattr(model, "lm_head"):
-            raise TypeError(
-                "the fused loss multiplies by a vocabulary head"
-            )  # as the kernels do in a forward
+            # As the kernels do in a forward pass.
+            raise TypeError("the fused loss multiplies by a vocabulary head")
         card.liger.append((type(model).__name__, fused_linear_cross_entropy))
 
     class AdamW(torch.optim.AdamW):
@@ -86,80 +84,65 @@ def arguments(monkeypatch):
     return found
 
 
-def folders(tmp_path):
-    return tmp_path / "checkpoints", tmp_path / "model"
-
-
 def pairs(count):
     """Return so many pairs of a training set, each with an id of its own."""
     return [{**ROWS[number % len(ROWS)], "id": f"p{number}"} for number in range(count)]
 
 
-def checked(card, arguments, settings, scale, tmp_path, liger):
-    """Assert that a training took its step as the scale has it."""
-    (args,) = arguments
-    assert args.bf16 and args.gradient_checkpointing == settings.gradient_checkpointing
-    assert args.per_device_train_batch_size == settings.batch_size
-    assert card.liger == ([("LlamaForCausalLM", False)] if liger else [])
-    eight_bit = "8bit" in getattr(settings, "optimizer", "")
-    assert card.optimizer == ([(8, True)] if eight_bit else [])
-    record = json.loads((tmp_path / "model/training.json").read_text(encoding="utf-8"))
-    assert record["settings"]["precision"] == scale.settings.precision == "bfloat16"
-    assert (record["settings"]["lora"] is None) == (settings.lora is None)
+@pytest.fixture
+def step(bases, tmp_path, card, arguments):
+    """Return a function that takes a training's step with a scale's settings, and asserts that it was taken so."""
+
+    def take(function, data, scale, settings, changes, **given):
+        settings = settings.model_copy(update={"gradient_accumulation": 1, "save_every": 10**6, **changes})
+        liger = function is not train_reward_model
+        of_scale = scale.policy_training(settings) if liger else scale.training(settings)
+        where = {"checkpoints": tmp_path / "checkpoints", "out_folder": tmp_path / "model"}
+        asked = {**of_scale, "seed": 1, "label": "step", **where, **given}
+        function(bases["tiny-llama"], data(settings.batch_size), **asked)
+        (args,) = arguments
+        assert args.bf16 and args.gradient_checkpointing == settings.gradient_checkpointing
+        assert args.per_device_train_batch_size == settings.batch_size
+        assert card.liger == ([("LlamaForCausalLM", False)] if liger else [])
+        eight_bit = "8bit" in getattr(settings, "optimizer", "")
+        assert card.optimizer == ([(8, True)] if eight_bit else [])
+        record = json.loads((tmp_path / "model/training.json").read_text(encoding="utf-8"))
+        assert record["settings"]["precision"] == scale.settings.precision == "bfloat16"
+        assert (record["settings"]["lora"] is None) == (settings.lora is None)
+
+    return take
 
 
 @pytest.mark.parametrize("name", SCALES)
-def test_a_reward_model_takes_a_step_without_liger(name, bases, tmp_path, card, arguments):
+def test_a_reward_model_takes_a_step_without_liger(name, step):
     scale = SCALES[name]
-    settings = scale.settings.reward_model.model_copy(update={**ONE_STEP, "epochs": 1})
-    training = {**scale.training(settings), "settings": settings}
-    train_reward_model(
-        bases["tiny-llama"], pairs(settings.batch_size), seed=1, checkpoints=tmp_path / "checkpoints",
-        out_folder=tmp_path / "model", label="rm", **training,
-    )  # fmt: skip
-    checked(card, arguments, settings, scale, tmp_path, liger=False)
+    step(train_reward_model, pairs, scale, scale.settings.reward_model, {"epochs": 1})
 
 
 @pytest.mark.parametrize("name", SCALES)
-def test_a_policy_takes_a_step_of_dpo_with_liger_but_its_loss(name, bases, tmp_path, card, arguments):
+def test_a_policy_takes_a_step_of_dpo_with_liger_but_its_loss(name, step):
     scale = SCALES[name]
-    settings = scale.settings.alignment.dpo.model_copy(update=ONE_STEP)
-    training = {**scale.policy_training(settings), "settings": settings}
-    train_dpo(bases["tiny-llama"], pairs(settings.batch_size), seed=1, checkpoints=tmp_path / "checkpoints",
-              out_folder=tmp_path / "model", label="dpo", **training)  # fmt: skip
-    checked(card, arguments, settings, scale, tmp_path, liger=True)
+    step(train_dpo, pairs, scale, scale.settings.alignment.dpo, {})
 
 
-def test_the_warm_up_of_scale_gpu_takes_a_step(bases, tmp_path, card, arguments):
+def test_the_warm_up_of_scale_gpu_takes_a_step(step):
     scale = SCALES["gpu"]
-    settings = scale.settings.think_as_locals.warmup.model_copy(update={**ONE_STEP, "epochs": 1.0})
-    training = {**scale.policy_training(settings), "settings": settings}
-    train_sft(bases["tiny-llama"], pairs(settings.batch_size), seed=1, checkpoints=tmp_path / "checkpoints",
-              out_folder=tmp_path / "model", label="sft", **training)  # fmt: skip
-    checked(card, arguments, settings, scale, tmp_path, liger=True)
+    step(train_sft, pairs, scale, scale.settings.think_as_locals.warmup, {"epochs": 1.0})
 
 
 @pytest.mark.parametrize("name", SCALES)
-def test_a_judge_takes_a_step_of_grpo(name, bases, tmp_path, card, arguments):
+def test_a_judge_takes_a_step_of_grpo(name, step):
     scale, judges = SCALES[name], SCALES[name].settings.think_as_locals
-    settings = judges.grpo.model_copy(update={**ONE_STEP, **REPLY, "generations": 2})
     questions = both_orders(training_pairs([item("tea", culture) for culture in CULTURES])[:8])
-    training = {**scale.policy_training(settings), "settings": settings}
-    train_grpo(
-        bases["tiny-llama"], questions, rewards=judges.runs["full"], criteria=True, quote=judges.criteria_quote, seed=1,
-        checkpoints=tmp_path / "checkpoints", out_folder=tmp_path / "model", label="grpo", **training,
-    )  # fmt: skip
-    checked(card, arguments, settings, scale, tmp_path, liger=True)
+    how = {"rewards": judges.runs["full"], "criteria": True, "quote": judges.criteria_quote}
+    step(train_grpo, lambda count: questions, scale, judges.grpo, {**REPLY, "generations": 2}, **how)
 
 
-def test_a_policy_of_scale_paper_takes_a_step_of_grpo_by_a_reward_model(
-    bases, trained, tmp_path, card, arguments
-):
-    scale = SCALES["paper"]
-    settings = scale.settings.carb.grpo.model_copy(update={**ONE_STEP, **REPLY, "generations": 8})
-    entry = {"kind": "classifier", "source": str(trained["tiny-gemma"])}
+def test_a_policy_of_scale_paper_takes_a_step_of_grpo_by_a_reward_model(trained, tmp_path, step):
+    def prompts(count):
+        return [f"What do people eat in winter? {n}" for n in range(count)]
+
+    scale, scorer = SCALES["paper"], {"kind": "classifier", "source": str(trained["tiny-gemma"])}
     scoring = {"dtype": "float32", "max_length": 256, "token_budget": 4096, "attention": "sdpa"}
-    prompts = [f"What do people eat in winter? {n}" for n in range(settings.batch_size)]
-    train_policy(bases["tiny-llama"], prompts, entry, scoring, tmp_path / "cache", settings, 1, *folders(tmp_path),
-                 "grpo", precision="bfloat16", liger=True)  # fmt: skip
-    checked(card, arguments, settings, scale, tmp_path, liger=True)
+    how = {"entry": scorer, "scoring": scoring, "cache": tmp_path / "cache"}
+    step(train_policy, prompts, scale, scale.settings.carb.grpo, {**REPLY, "generations": 8}, **how)

@@ -11,13 +11,8 @@ def table1_row(base, language, training, value):
     for name in ("chat", "chat_hard", "safety", "reasoning"):
         sections |= {name: value, f"{name}_low": value - 9, f"{name}_high": value + 9}
     row = {"base_model": base, "eval_language": language, "rm_training": training, **sections}
-    over_seeds = {
-        "n_seeds": 1,
-        "avg_sd": float("nan"),
-        "avg_se": 4.0,
-        "avg_se_trainings": 0.0,
-        "p_seeds": float("nan"),
-    }
+    nan = float("nan")
+    over_seeds = {"n_seeds": 1, "avg_sd": nan, "avg_se": 4.0, "avg_se_trainings": 0.0, "p_seeds": nan}
     return {**row, **over_seeds, "avg": value, "avg_low": value - 1.26, "avg_high": value + 1, "n_pairs": 10, "n_templates": 9,
             "p_mcnemar": None}  # fmt: skip
 
@@ -43,25 +38,15 @@ def test_table_1_has_languages_and_trainings_down_and_bases_across():
 
 def test_table_1_shows_differences_with_their_sign_and_averages_with_their_interval():
     shown = display_table1(TABLE1, "95%")["gemma"]
-    assert shown["Chat"].tolist() == [
-        "60.0 [51, 69]",
-        "62.5 [54, 72]",
-        "+2.5 [-6, +12]",
-        "60.0 [51, 69]",
-        "62.5 [54, 72]",
-        "-2.5 [-12, +6]",
-    ]
-    assert shown["Avg. [95%], n=9"].iloc[[0, 2, 5]].tolist() == [
-        "60.0 [58.7, 61.0]",
-        "+2.5 [+1.2, +3.5]",
-        "-2.5 [-3.8, -1.5]",
-    ]
+    same = ["60.0 [51, 69]", "62.5 [54, 72]"]
+    assert shown["Chat"].tolist() == [*same, "+2.5 [-6, +12]", *same, "-2.5 [-12, +6]"]
+    averages = shown["Avg. [95%], n=9"].iloc[[0, 2, 5]].tolist()
+    assert averages == ["60.0 [58.7, 61.0]", "+2.5 [+1.2, +3.5]", "-2.5 [-3.8, -1.5]"]
 
 
 def test_where_languages_have_unequal_numbers_of_templates_each_has_its_own():
-    shown = display_table1(
-        TABLE1.assign(n_templates=TABLE1["eval_language"].map({"ko": 7}).fillna(9).astype(int)), "95%"
-    )
+    sizes = TABLE1["eval_language"].map({"es": 9, "ko": 7})
+    shown = display_table1(TABLE1.assign(n_templates=sizes), "95%")
     assert [name.split(", ")[1] for name in shown["", "RewardBench"].unique()] == ["n=9", "n=7"]
     assert shown["gemma"].columns[-1] == "Avg. [95%]"
     assert not shown.isna().any(axis=None)
@@ -72,18 +57,14 @@ def test_an_average_over_seeds_has_its_standard_deviation():
     assert shown["Avg. [95%], n=9"].iloc[0] == "60.0 \u00b1 1.2 [58.7, 61.0]"
 
 
+SECTIONS = {"chat": 60.0, "chat_hard": 50.0, "safety": 40.0, "reasoning": 30.0}
+ENDS = {f"{name}{end}": value for name, value in SECTIONS.items() for end in ("_low", "_high")}
+SCORED = {**SECTIONS, **ENDS, "avg": 45.0, "avg_low": 41.26, "avg_high": 50.0, "n_templates": 9}
+
+
 def test_table_2_has_reward_models_down_and_languages_across():
-    row = {
-        "chat": 60.0,
-        "chat_hard": 50.0,
-        "safety": 40.0,
-        "reasoning": 30.0,
-        "avg": 45.0,
-        "avg_low": 41.26,
-        "avg_high": 50.0,
-    }
     table = pd.DataFrame([
-        {**row, "reward_model": name, "kind": kind, "eval_language": language, "n_templates": templates}
+        {**SCORED, "reward_model": name, "kind": kind, "eval_language": language, "n_templates": templates}
         for name, kind in (("z-judge", "generative"), ("a-rm", "classifier")) for language, templates in (("en", 9), ("ko", 7))
     ])  # fmt: skip
     shown = display_ready_made(table, "95%")
@@ -98,12 +79,9 @@ def test_table_1_needs_every_row_once():
 
 
 def test_tables_3_to_7_name_the_base_or_the_reward_model_from_elsewhere():
-    sections = {"chat": 60.0, "chat_hard": 50.0, "safety": 40.0, "reasoning": 30.0}
-    ends = {f"{name}{end}": value for name, value in sections.items() for end in ("_low", "_high")}
-    row = {**sections, **ends, "avg": 45.0, "avg_low": 41.26, "avg_high": 50.0, "n_templates": 9}
     table = pd.DataFrame([
-        {**row, "reward_model": "my-rm", "base_model": None, "rm_training": None},
-        {**row, "reward_model": "gemma_ko", "base_model": "gemma", "rm_training": "ko"},
+        {**SCORED, "reward_model": "my-rm", "base_model": None, "rm_training": None},
+        {**SCORED, "reward_model": "gemma_ko", "base_model": "gemma", "rm_training": "ko"},
     ])  # fmt: skip
     shown = display_language_table(table, "95%")
     assert shown["Base"].tolist() == ["my-rm", "gemma"]
