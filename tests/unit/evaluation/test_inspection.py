@@ -64,7 +64,7 @@ def test_a_refused_row_ends_scoring_by_name_before_weights_are_loaded(here, monk
 @pytest.mark.parametrize("use", [
     lambda tokenizer: request_ids(tokenizer, SYSTEM),
     lambda tokenizer: conversation_ids(tokenizer, SYSTEM, "4", 60),
-    lambda tokenizer: policies._kept(tokenizer, [{"prompt": SYSTEM, "chosen": [ANSWER]}], ["chosen"], 60, "sft"),
+    lambda tokenizer: policies._kept(tokenizer, [{"prompt": SYSTEM, "chosen": [ANSWER]}], 60, "sft"),
     lambda tokenizer: tokenized_requests([ROWS[3]], tokenizer, 60),
 ])  # fmt: skip
 def test_a_refused_conversation_is_named_in_scoring_judging_and_training(here, use):

@@ -234,7 +234,7 @@ def test_a_judge_by_text_is_served_and_its_verdict_read(serve, notes, tiny_gemma
 
 
 def test_rows_are_translated_by_the_server_that_the_engine_gets(serve, notes, tiny_gemma):
-    rows = [{**ROWS[0], "source": "s"}]
+    rows = [{**ROWS[1], "source": "s"}]  # without a number, which "Hola" would lose
     (row,) = translated(rows, LM, str(tiny_gemma), "en", "es", serve=serve("--says", "Hola"))
     assert {row[role] for role in ("prompt", "chosen", "rejected")} == {"Hola"}
     assert not left_of(notes)

@@ -49,8 +49,9 @@ def regression(x: Sequence[float], y: Sequence[float], confidence: float) -> dic
 def steiger(r_first: float, r_second: float, r_between: float, n: int) -> dict[str, float]:
     """Test whether two correlations with one variable differ; return STEIGER's values, p two-sided.
 
-    r_first, r_second: of the common variable (a rating) with each of two others; r_between: of those two. z:
-    with the average correlation, Steiger 1980, formulas 10 and 14; nan where one is perfect or unknown."""
+    r_first, r_second: of the common variable (a rating) with each of two others. r_between: of those two.
+    The test takes the average correlation. z is nan where a correlation is perfect or unknown. Source:
+    Steiger 1980, formulas 10 and 14."""
     given = {"r_first": r_first, "r_second": r_second, "r_between": r_between}
     if not (np.abs(list(given.values())) < 1 - 1e-12).all():
         return {**given, "z": np.nan, "z_p": np.nan}
@@ -94,7 +95,7 @@ def by_base(rows: pd.DataFrame, rating: str, benchmark: str, interval: Interval)
 def correlation_table(points: pd.DataFrame, interval: Interval) -> pd.DataFrame:
     """Return for each set, selection, policy and rating a regression on each benchmark.
 
-    A test between the two stands in the row of the first. Too few reward models decide nothing."""
+    The row of the first benchmark has the test between the two. Too few reward models decide nothing."""
     records = []
     for of, rows in points.groupby(OF, sort=False):
         whose = dict(zip(OF, of, strict=True))

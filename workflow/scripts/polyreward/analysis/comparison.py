@@ -62,8 +62,8 @@ def _check_subsets(benchmark: Benchmark, present: set[str], a_slice: bool) -> No
 class Comparison:
     """Scorers of the same pairs of one language: point scores, and resamples drawn together.
 
-    A section's score is the mean over its pairs, but for subsets with a weight of their own; avg is the plain
-    mean of the sections, as the papers have it, and RewardBench v1's leaderboard without prior sets.
+    A section's score is the mean over its pairs, but for subsets with a weight of their own. The average is
+    the plain mean of the sections, as in the papers, and in RewardBench v1's leaderboard without prior sets.
 
     Args:
         scores: as `core.tables.read_scores` returns them, of one benchmark and language.

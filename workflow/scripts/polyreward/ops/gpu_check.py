@@ -324,8 +324,9 @@ def check_device(device: str, out: Path) -> pd.DataFrame:
 
     Args:
         device: "cuda", or "cpu" for the same in miniature.
-        out: the file of throughputs to write: tokens/s of a model of a billion parameters in each kind of
-            work, ms of a layer to write one more token, and `peak_gib`, what each check took of the GPU.
+        out: the file of throughputs to write. It has tokens/s of a model of a billion parameters in each
+            kind of work, and ms of a layer to write one more token. `peak_gib` is what each check took of
+            the GPU.
 
     Raises:
         PolyrewardError: there is no such device, or a check fails.

@@ -24,7 +24,7 @@ def hardware(root: Path = Path("/")) -> str:
 
 
 def _values(path: Path, key: str) -> list[str]:
-    """Return what stands after each `key:` in a file; nothing where another system has no such file."""
+    """Return what follows each `key:` in a file; nothing on a system without the file."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
