@@ -50,7 +50,7 @@ include: "workflow/rules/artifacts_carb.smk"
 
 
 # With --sdm conda, a job's environment is its stage's in envs/, where its rule names no other.
-name_environments(workflow.rules)
+name_environments(workflow.rules, WORKFLOW / "scripts")
 # A job's log is <logs>/<rule>/<wildcards>.log, and its time and memory are in <benchmarks>/<rule>/<wildcards>.tsv.
 name_logs(workflow.rules)
 # A job runs again where its script's code changes.

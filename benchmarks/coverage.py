@@ -2,6 +2,7 @@
 
 import argparse
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from polyreward.analysis.tables import transfer_gaps
 from polyreward.analysis.verdicts import from_draws
 from polyreward.artifacts.sums import write_sums
 from polyreward.carb.leaderboard import rank_intervals
+from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import ModelName
 from polyreward.ops.hardware import hardware
 from polyreward.think_as_locals.learning import learning_table
@@ -338,4 +340,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except PolyrewardError as error:
+        sys.exit(f"{Path(__file__).name}: {error}")

@@ -160,8 +160,12 @@ def test_prompts_are_distinct_and_enough_of_them(capsys):
     assert distinct_prompts(rows, 3, "dev") == expected
     assert distinct_prompts(rows, 4, "dev", alike=0.25) == distinct_prompts(rows, 3, "dev")
     assert "dev: 3 prompts, not 4" in capsys.readouterr().err
-    for count, alike in ((5, 0.25), (4, 0)):
-        with pytest.raises(PolyrewardError, match=f"dev: 3 distinct prompts, not {count}"):
+    assert distinct_prompts(rows, 2, "dev") == expected[:2]
+    for count, alike, remedy in (
+        (6, 0.25, "or look for translations that are alike"),
+        (4, 0, "or raise pool.dev_share"),
+    ):
+        with pytest.raises(PolyrewardError, match=f"dev: 3 distinct prompts, not {count}.*{remedy}"):
             distinct_prompts(rows, count, "dev", alike)
 
 

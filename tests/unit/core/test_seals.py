@@ -136,7 +136,7 @@ def test_what_is_of_the_user_s_own_is_not_checked(tmp_path):
 READERS = {"from_pretrained", "load_file", "safe_open", "read_parquet"}
 CHECKED_BEFORE = {
     ("models/generation.py", "generation_config"),  # settings of a model that is being loaded
-    ("translation/lm.py", "__init__"), ("alignment/sampling.py", "__init__"),
+    ("translation/lm.py", "__init__"), ("alignment/sampling.py", "__init__"), ("scoring/load.py", "load_tokenizer"),
     # not finished yet; checked by the catalog
     ("sources/base_models.py", "fetch_base_model"), ("sources/base_models.py", "convert_gguf"), ("sources/base_models.py", "_from_hub"),
 }  # fmt: skip

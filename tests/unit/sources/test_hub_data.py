@@ -10,6 +10,7 @@ from hub_layout import CATALOG, cache, entry_at, write_dataset  # noqa: F401 - c
 from pair_data import READ
 from support import ROOT, refused, script
 
+from polyreward.core.errors import PolyrewardError
 from polyreward.prepare.pool import Share, row_problems
 from polyreward.sources.hub_data import column_problems, hub_rows
 
@@ -241,6 +242,11 @@ def test_released_translations_come_with_their_pairs(tmp_path):
     }  # fmt: skip
 
 
+def test_a_dataset_without_a_language_of_the_run_is_an_error(tmp_path):
+    with pytest.raises(PolyrewardError, match="has none of this run's languages; choose another dataset"):
+        hub_rows({**released(tmp_path), "languages": {}}, "multilingual-rewardbench")
+
+
 def test_a_pair_that_a_language_lacks_is_left_out_of_all(tmp_path, capsys):
     records = {language: [multilingual(language, n) for n in range(4)] for language in ("en", "es", "ko")}
     records["ko"] = records["ko"][:-1]
@@ -257,8 +263,11 @@ def test_rows_without_a_translation_of_their_own_go_to_the_engine_in_order_and_m
     def translated(rows, translate):
         return [row["prompt"] for row in with_released(rows, "es", translate)]
 
-    upper = [{"id": name, "prompt": name.upper()} for name in "ac"]
-    assert translated(rows, lambda rest: upper) == ["A", "BB", "C"]
+    def upper(rest):
+        assert [row["id"] for row in rest] == ["a", "c"]
+        return [{**row, "prompt": row["prompt"].upper()} for row in rest]
+
+    assert translated(rows, upper) == ["A", "BB", "C"]
     assert translated(rows, lambda rest: rest[1:]) == ["BB", "c"]
     assert translated(rows[::2], lambda rest: []) == []
 

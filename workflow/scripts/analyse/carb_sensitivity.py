@@ -85,9 +85,9 @@ def _drawn_means(
     Resamples are of topics."""
     topics = table.groupby("id")["template"].first().loc[changes.index]
     values = np.column_stack([changes, changes.abs(), *more])
-    section = (["all"] * len(values), topics, {"all": 1.0}, {"all": ["all"]})
+    subsets, weights, sections = ["all"] * len(values), {"all": 1.0}, {"all": ["all"]}
     seed = job_seed(interval.seed, "bootstrap", "carb_perturbation")
-    drawn = resampled_sections(values, *section, interval.samples, seed)[:, :, 0]
+    drawn = resampled_sections(values, subsets, topics, weights, sections, interval.samples, seed)[:, :, 0]
     return np.vstack([values.mean(axis=0), drawn]), topics.nunique() - 1
 
 

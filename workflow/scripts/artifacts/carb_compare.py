@@ -17,7 +17,7 @@ JUDGES = {
     "locals-without-criteria": "think_as_locals_without_criteria",
     "locals-with-criteria": "think_as_locals_with_criteria",
 }
-Both = tuple[pd.DataFrame, pd.DataFrame]  # the cells of our table, and of the printed one
+OursAndPrinted = tuple[pd.DataFrame, pd.DataFrame]  # the cells of our table, and of the printed one
 PRINTED_BENCHMARKS = {"carb": "CARB", "rewardbench": "M-RewardBench"}
 
 
@@ -29,7 +29,7 @@ def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, base: str
     return paired(*SHAPES[artifact](ours, printed, base))
 
 
-def _leaderboard(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> Both:
+def _leaderboard(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> OursAndPrinted:
     wide = printed.rename(columns={"carb_avg": "carb"})
     return (
         long_cells(ours, ours["scorer"], ours["kind"], ["carb"]),
@@ -37,7 +37,7 @@ def _leaderboard(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> Both:
     )
 
 
-def _correlation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> Both:
+def _correlation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> OursAndPrinted:
     """Pair a question set that the paper prints with itself, by its own rating, and any other with all."""
     pooled = ours[(ours["policy"] == POOLED) & (ours["selection"] == BEST_OF_N)]
     there = pooled["downstream"].isin(printed["downstream"].str.lower())
@@ -52,7 +52,7 @@ def _correlation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> Both:
     return tuple(table.rename(columns={"benchmark": "column"}) for table in long)
 
 
-def _perturbation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> Both:
+def _perturbation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> OursAndPrinted:
     """Compare absolute values, since the paper prints no signs."""
     judges = ours[ours["scorer"].isin(JUDGES)]
     wide = judges.pivot(index="scorer", columns="perturbation", values="percent_size")
@@ -64,7 +64,7 @@ def _perturbation(ours: pd.DataFrame, printed: pd.DataFrame, _: str) -> Both:
     )
 
 
-def _think_as_locals(ours: pd.DataFrame, printed: pd.DataFrame, base: str) -> Both:
+def _think_as_locals(ours: pd.DataFrame, printed: pd.DataFrame, base: str) -> OursAndPrinted:
     wide = ours.rename(columns={"rewardbench": "m_rewardbench", "mean": "avg"})
     columns, bases = ["m_rewardbench", "carb", "avg"], printed["model"].str.removeprefix(TRAINED)
     trained = printed["model"].str.startswith(TRAINED)

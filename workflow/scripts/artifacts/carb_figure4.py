@@ -62,8 +62,8 @@ def _draw_set(axis: Axes, table: pd.DataFrame, policies: list[str], confidence: 
         for those, face in ((decided, look.colour), (~decided, "white")):
             axis.plot(places[those], rows["r"][those], **mark, markerfacecolor=face)
         axis.plot([], [], **mark, label=NAMES[benchmark])
-    mark |= {"marker": OTHERS[0].marker, "color": "0.3", "markerfacecolor": "white"}
-    axis.plot([], [], **mark, label="not decided")
+    open_mark = {"marker": OTHERS[0].marker, "color": "0.3", "markerfacecolor": "white"}
+    axis.plot([], [], **open_mark, linestyle="none", markersize=5, label="not decided")
     axis.axhline(0, color="0.4", linewidth=0.7)
     axis.set(xlim=(-0.5, len(policies) - 0.5), ylim=(-1.05, 1.05))
     axis.set_xticks(range(len(policies)), [_label(name, table) for name in policies])

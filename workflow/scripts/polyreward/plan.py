@@ -33,6 +33,7 @@ from polyreward.settings.think_as_locals import ThinkAsLocals as JudgeSettings
 from polyreward.sources.revisions import read_lock
 from polyreward.think_as_locals.inputs import ThinkAsLocals
 
+WITHOUT_SCHEMA = ("reward_models", "languages", "judge_questions", "judge_wordings")
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 
 
@@ -129,7 +130,7 @@ def _checked_plan(workflow, folder: Path, config: dict, report: Callable) -> Pla
         folder.parent,
         config.get("language_folders"),
         Path(),
-        lambda path: project.found(_read_checked(path)),
+        lambda path: project.found((read_yaml if path.stem in WITHOUT_SCHEMA else _read_checked)(path)),
     )
     check_catalogs(known)
     settings = check_settings(config, known, Places.given(workflow))
@@ -169,8 +170,7 @@ def _with_default_paths(config: dict) -> dict:
 
 
 def _read_checked(path: Path, read: Callable = read_yaml) -> dict:
-    """Read a file of workflow/ or resources/, and check it against its schema where it has one."""
-    data, schema = read(path), SCHEMAS / f"{path.name.split('.')[0]}.schema.yaml"
-    if schema.is_file():
-        check_schema(data, path, schema)
+    """Read a file of workflow/, and check it against its schema."""
+    data = read(path)
+    check_schema(data, path, SCHEMAS / f"{path.name.split('.')[0]}.schema.yaml")
     return data

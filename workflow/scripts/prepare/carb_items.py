@@ -85,7 +85,7 @@ def benchmark_items(
     kept, counts = kept_items(items, references, similarities, scripts, Filters(**filters))
     by_culture = checked_items(kept, counts, references, list(names), domains, seed, items_per_cell)
     drawn = chain(*by_culture.values())
-    return by_culture, pd.DataFrame(selection_counts(counts, drawn), columns=SELECTION_COLUMNS)
+    return by_culture, pd.DataFrame(selection_counts(counts, drawn))[SELECTION_COLUMNS]
 
 
 def given_items(

@@ -194,8 +194,8 @@ def _concept(item: dict, references: References, wordings: Wordings, seed: int) 
 
     others = [row for row in options if not same_text(row["texts"][language], text)]
     row = min(others, key=distance, default=None)
-    key = ("value", "culture", "topic")
-    return row and {"text": row["texts"][language], **{name: row[name] for name in key}}
+    kept = ("value", "culture", "topic")
+    return row and {"text": row["texts"][language], **{name: row[name] for name in kept}}
 
 
 def with_paraphrases(wordings: Wordings, rows: Iterable[dict]) -> Wordings:
@@ -263,7 +263,7 @@ def main(snakemake):
             wordings = with_paraphrases(wordings, read_jsonl(files.paraphrases))
         sets, counts = perturbation_sets(items, read_jsonl(files.references), wordings, cultures, asked, *how)
     else:  # items are the user's own, and not rewritten
-        sets: dict[str, list[dict]] = {name: [] for name in SETS}
+        sets = {name: [] for name in SETS}
         cells = Counter((item["culture"], item["domain"]) for item in items)
         counts = [
             {**dict.fromkeys(COUNT_COLUMNS, 0), "culture": culture, "domain": domain, "items": count}

@@ -93,7 +93,9 @@ OWN = "own"  # the source of pairs of the benchmark's held-out topics
 
 
 def training_pairs(items: Sequence[dict]) -> list[dict]:
-    """Return best-of-four items as pairs of the chosen answer and each rejected one."""
+    """Return best-of-four items as pairs of the chosen answer and each rejected one.
+
+    A pair has id, prompt, chosen, rejected, culture, language, topic and domain."""
     return [
         {
             "id": f"{item['id']}_{reference.get('topic', reference['culture'])}",
@@ -245,7 +247,7 @@ def _item(pair: dict) -> tuple[str, str]:
 def both_orders(pairs: Sequence[dict]) -> list[dict]:
     """Return each pair as two questions in a row, the right answer first and then second.
 
-    right: the right answer's label."""
+    A question has id, request, right (the right answer's label) and pair."""
     found = []
     for pair in pairs:
         answers = pair["chosen"], pair["rejected"]

@@ -178,6 +178,8 @@ def survey_problems(topic: dict, cultures: dict) -> Iterator[str]:
 def reference_rows(topics: Iterable[dict], cultures: dict, asked: Sequence[str]) -> Iterator[dict]:
     """Yield one row per topic and asked culture.
 
+    A row has topic, domain, source, culture, prompt, is_fact, value, check and texts.
+
     Cultures with the same value share it; a fact that is ambiguous for a culture has None. `texts` holds
     {language: answer}. Rows of topics with `own` or `shares` also have family and scale, for
     selection.quartets."""

@@ -14,7 +14,8 @@ def on() -> bool:
     return not torch.cuda.is_available()
 
 
-def alike(states: torch.Tensor, expected: torch.Tensor) -> bool:
-    """Return whether what a model computes in one way is what it computes in another, to rounding."""
-    tolerance = 1e-4 if expected.dtype == torch.float32 else 5e-2
+def alike(states: torch.Tensor, expected: torch.Tensor, dtype: torch.dtype) -> bool:
+    """Return whether what a model of this dtype computes in one way is what it computes in another, to
+    rounding."""
+    tolerance = 1e-4 if dtype == torch.float32 else 5e-2
     return bool((states.float() - expected.float()).norm() <= tolerance * expected.float().norm())

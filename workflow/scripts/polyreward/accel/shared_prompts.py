@@ -85,4 +85,4 @@ def runs_from_shared_prompts(model) -> bool:
     except accel.CANNOT:
         return False
     whole = model(input_ids=ids, attention_mask=mask, position_ids=positions(mask), use_cache=False).logits
-    return accel.alike(rest, whole[:, 6:])
+    return accel.alike(rest, whole[:, 6:], model.dtype)

@@ -179,4 +179,4 @@ def can_share(decoder) -> bool:
         unbatched = {member: states for _, member, states in last_states(decoder, [group], 0, 1, share=False)}
     except accel.CANNOT:
         return False
-    return all(accel.alike(together[n], unbatched[n]) for n in unbatched)
+    return all(accel.alike(together[n], unbatched[n], decoder.dtype) for n in unbatched)

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,20 +32,20 @@ def distinct_prompts(rows: Sequence[dict], count: int, where: str, alike: float 
     """Return the first `count` rows (id, prompt) with distinct prompts.
 
     Args:
-        alike: the share of `count` that may be missing, and is then announced: two prompts may have the same
-            translation.
+        alike: the share of `count` that may be missing, rounded up, since two prompts may have the same
+            translation; what is missing is announced.
 
     Raises:
-        PolyrewardError: there are fewer.
+        PolyrewardError: more are missing.
     """
     first = {json.dumps(row["prompt"]): row for row in reversed(rows)}
     kept = [
         {"id": row["id"], "prompt": row["prompt"]} for row in rows if first[json.dumps(row["prompt"])] is row
     ]
-    if len(kept) < (1 - alike) * count:
+    if len(kept) < count - math.ceil(alike * count):
+        remedy = "look for translations that are alike" if alike else "raise pool.dev_share"
         raise PolyrewardError(
-            f"{where}: {len(kept)} distinct prompts, not {count}; lower alignment.prompts or raise"
-            " pool.dev_share"
+            f"{where}: {len(kept)} distinct prompts, not {count}; lower alignment.prompts or {remedy}"
         )
     if len(kept) < count:
         announce(f"{where}: {len(kept)} prompts, not {count}, as translations of the others are alike")

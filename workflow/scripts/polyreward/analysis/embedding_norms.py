@@ -166,7 +166,7 @@ def base_norms(
     name = Path(base_folder).name
     model = AutoModelForCausalLM.from_pretrained(intact(base_folder), dtype=torch.float32)
     weights = model.get_input_embeddings().weight.detach().numpy()
-    del model  # its other weights and a whole vocabulary in fp64 do not fit into what the rule asks for
+    del model  # its other weights, together with a vocabulary in fp64, take more than the rule asks for
     norms = np.concatenate(
         [np.linalg.norm(part.astype(np.float64), axis=1) for part in np.array_split(weights, 64)]
     )

@@ -15,7 +15,7 @@ from polyreward.analysis.bootstrap import (
 )
 
 HOLDS, FAILS, UNDECIDED, UNTESTED = "holds", "fails", "not decided", "not tested"
-SMALLER = "smaller than claimed"  # on the claimed side of zero, or perhaps on it, but short of the bound
+SMALLER = "smaller than claimed"  # short of the bound, and not known to be on the other side of zero
 NOT_ALL = "not all"  # of several contrasts, some are against the claim, and some not
 VERDICTS = [HOLDS, FAILS, SMALLER, NOT_ALL, UNDECIDED, UNTESTED]
 FEWEST_UNITS = 10  # templates, topics, passages and so on, below which an interval decides nothing

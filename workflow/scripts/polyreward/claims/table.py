@@ -238,14 +238,15 @@ def reach_text(row: Mapping) -> str:
 
 
 def format_of(unit: str, values: Sequence[float]) -> str:
-    """Return the format of an estimate and its ends: their unit's, with at least one digit of the largest
-    finite value; of a share or KS statistic, two digits of the interval's width."""
+    """Return the format of an estimate and its ends: their unit's, or more digits where they are needed.
+
+    At least one digit of the largest finite value and of the interval's width is shown; two of the width of a
+    share or KS statistic, which have a digit more."""
     finite = [value for value in values if np.isfinite(value)] or [0.0]
     sign, of_unit = DIGITS[unit].removesuffix("f").split(".")
     needed = _first_digit(max(map(abs, finite)))
-    if unit in ("share", "KS"):
-        needed = max(needed, _first_digit(max(finite) - min(finite)) + 1)
-    return f"{sign}.{min(max(int(of_unit), needed), MOST_DIGITS)}f"
+    of_width = _first_digit(max(finite) - min(finite)) + int(of_unit) - 2
+    return f"{sign}.{min(max(int(of_unit), needed, of_width), MOST_DIGITS)}f"
 
 
 def _first_digit(size: float) -> int:

@@ -117,9 +117,9 @@ def inspect(file: str, layout: str | None, limit: int | None, model: str | None,
     found = read_pair_file(file, limit, layout)
     lines = [found.summary(), *overview(found)]
     if model:
+        from polyreward.core.seals import intact
         from polyreward.scoring.load import load_tokenizer
 
-        lines += render(load_tokenizer(model), found.rows, max_length).lines(model, max_length) or [
-            f"{model}: takes every pair whole"
-        ]
+        rendered = render(load_tokenizer(intact(model)), found.rows, max_length)
+        lines += rendered.lines(model, max_length) or [f"{model}: takes every pair whole"]
     print(printable("\n".join(lines)))

@@ -19,7 +19,9 @@ class Project:
         return Path.cwd() == self.root.resolve()
 
     def file(self, path: str) -> str:
-        """Return a path of the project as jobs have it: in the checkout as it is, for equal results."""
+        """Return a path of the project as jobs have it.
+
+        In the checkout it is as it was written, so that no result says where the checkout is."""
         return path if self.runs_here else str(self.root / path)
 
     def found(self, settings: Any) -> Any:

@@ -101,9 +101,11 @@ class Registry:
     def shown(self, file: str, artifact: str, kind: str):
         """Return an output file that the report shows under its artifact's number.
 
-        The rule's params hold the caption, and names may hold the rule's wildcards.
+        The rule's params hold the caption.
 
         Args:
+            file: its name in the folder of artifacts; it may hold the rule's wildcards.
+            artifact: its artifact's name in workflow/artifacts.yaml; it may hold them, too.
             kind: what the file is, in the report's words.
         """
 

@@ -131,7 +131,8 @@ class Scale:
     def dataset(self, name: str) -> dict:
         """Return a dataset's catalog entry with the languages that the scale reads.
 
-        Of pairs in several languages these are the scale's, the source first; of questions CARB's cultures.
+        Of pairs in several languages these are the scale's, the source first, and those of the judges' own
+        benchmark; of questions CARB's cultures.
         """
         entry, languages = self.known.datasets[name], self.languages
         judged = self.settings.think_as_locals.evaluation
@@ -205,7 +206,7 @@ class Scale:
 
     @property
     def catalogued(self) -> dict[str, dict]:
-        """Those of the catalog that off_the_shelf names; scored on the main benchmark."""
+        """The catalog's ready-made reward models that off_the_shelf names; scored on the main benchmark."""
         return {name: self.known.reward_models[name] for name in self.settings.off_the_shelf}
 
     @property
@@ -340,7 +341,9 @@ class Scale:
         return next((use for use, name in self.settings.benchmarks if name == benchmark), "main")
 
     def share(self, use: str) -> dict[str, int | None]:
-        """Return how much is used of the "pool" or of a use of a benchmark, as prepare.pool.Share has it."""
+        """Return how much of a dataset is drawn, as prepare.pool.Share has it.
+
+        use: "pool", or a benchmark's: "main", "unseen_kinds" or "twins"."""
         if use == "twins":
             return {"templates": None, "rows": None}
         return {

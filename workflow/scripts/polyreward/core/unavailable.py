@@ -68,10 +68,11 @@ def scores_or_reason(snakemake, scorer: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        consequence = "no scores, an empty row in tables"
-        reason = _reason_or_raise(error, snakemake.config, scorer, files[0], consequence)
+        if not _may_be_left_out(error, snakemake.config, scorer):
+            raise
         for path in files:
-            write_unavailable(reason, path, **parse_score_path(path))
+            write_unavailable(first_line(error), path, **parse_score_path(path))
+        announce(f"{scorer}: no scores, an empty row in tables. {how_to_retry(files[0])}\n{error}")
 
 
 @contextmanager
@@ -81,22 +82,15 @@ def policy_or_reason(snakemake, scorer: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        reason = _reason_or_raise(error, snakemake.config, scorer, output, "no policy is trained with it")
+        if not _may_be_left_out(error, snakemake.config, scorer):
+            raise
         with sealed_folder(output) as folder:
-            _leave_in(folder, reason)
+            _leave_in(folder, first_line(error))
+        announce(f"{scorer}: no policy is trained with it. {how_to_retry(output)}\n{error}")
 
 
-def _reason_or_raise(error: Exception, config: dict, scorer: str, output: str, consequence: str) -> str:
-    """Return why a reward model is unavailable; raise the error unless it is and may be missing.
-
-    Args:
-        output: what to remake.
-        consequence: what follows, for a line of progress.
-    """
-    if not (may_be_missing(config) and scorer in catalog_models(config) and is_unavailable(error)):
-        raise error
-    announce(f"{scorer}: {consequence}. {how_to_retry(output)}\n{error}")
-    return first_line(error)
+def _may_be_left_out(error: Exception, config: dict, scorer: str) -> bool:
+    return may_be_missing(config) and scorer in catalog_models(config) and is_unavailable(error)
 
 
 @contextmanager

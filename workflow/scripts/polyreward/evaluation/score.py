@@ -9,6 +9,7 @@ import pandas as pd
 
 from polyreward.core.errors import PolyrewardError, raise_all, unknown_name
 from polyreward.core.logs import announce
+from polyreward.core.seals import intact
 from polyreward.evaluation.inspection import render
 from polyreward.evaluation.kept import made_of, read_kept, write_kept
 from polyreward.evaluation.tables import SUFFIXES, accuracy_tables, one_table, write_by_suffix
@@ -186,7 +187,7 @@ def _check_template(entry: dict, model: str, rows: dict[str, list[dict]], max_le
     """
     if entry["kind"] == "generative":
         return  # a judge sees one question about all answers
-    tokenizer = load_tokenizer(entry["source"], entry["revision"])
+    tokenizer = load_tokenizer(intact(entry["source"]), entry["revision"])
     for name, found in rows.items():
         rendered = render(tokenizer, found, max_length)
         lines = rendered.lines(f"{model} on {name}", max_length)

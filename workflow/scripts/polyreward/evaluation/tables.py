@@ -35,9 +35,8 @@ def accuracy_tables(
         (record,) = summary[summary["subset"] == ALL].drop(columns="subset").to_dict("records")
         overall.append({"data": data, "model": model, **record, "chance_pct": chance(rows[data])})
     table = pd.DataFrame(overall).sort_values("accuracy_pct", ascending=False, kind="stable")
-    table = table.sort_values(
-        "data", key=lambda names: names.map([*rows].index), kind="stable", ignore_index=True
-    )
+    place = {name: number for number, name in enumerate(rows)}
+    table = table.sort_values("data", key=lambda names: names.map(place), kind="stable", ignore_index=True)
     order = list(table[KEY].itertuples(index=False, name=None))
     found = [summaries[key].assign(data=key[0], model=key[1]) for key in order]
     subsets = pd.concat(found, ignore_index=True)

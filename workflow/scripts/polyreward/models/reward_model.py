@@ -48,8 +48,9 @@ def new_reward_model(base_folder: str | Path, seed: int, pooling: str = "last"):
 
 
 def give_pad_token(model: torch.nn.Module, tokenizer) -> None:
-    """Give a base whose pad token is missing, or is its end token, one of its own, with an embedding of
-    zeros."""
+    """Tell a base its tokenizer's pad token.
+
+    Where that is missing, or is the end token, it gets one of its own, whose embeddings are zeros."""
     if tokenizer.pad_token_id is None or tokenizer.pad_token_id == tokenizer.eos_token_id:
         tokenizer.add_special_tokens({"pad_token": PAD_TOKEN})
         known = model.config.vocab_size

@@ -174,7 +174,7 @@ class Bench:
         return f"{words}, at most {gib(peak):.1f} GiB of an estimate of {gib(estimate):.1f}"
 
     def judging(self) -> str:
-        """Ask a judge for its verdict by its labels, here and on the CPU, and for one in words."""
+        """Ask a judge for its verdict by its labels, here and on the CPU."""
         lm = load_causal_lm(self.base, "float32", 2048, self.size.token_budget)
         judged = judge(LocalBackend(lm, self.size.new_tokens), "labels", TEMPLATE)
         _, words = _like_the_cpu(judged, lm.model, self.conversations[:ROWS], "verdicts")

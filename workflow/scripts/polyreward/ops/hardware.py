@@ -12,7 +12,9 @@ INSTRUCTIONS = {"avx512f": "AVX-512", "avx2": "AVX2"}  # the widest first; numbe
 
 
 def hardware(root: Path = Path("/")) -> str:
-    """Return the processor, its instructions, cores that this process may use, memory and NVIDIA GPUs."""
+    """Return the processor, its instructions, cores that this process may use, memory and NVIDIA GPUs.
+
+    root: the file system's, another in tests."""
     processor = root / "proc/cpuinfo"
     names = _values(processor, "model name") or [platform.machine()]
     flags = " ".join(_values(processor, "flags")[:1]).split()

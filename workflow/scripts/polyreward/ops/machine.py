@@ -18,7 +18,9 @@ TABLE_MB = 600  # of a job without a model: pandas, scikit-learn or matplotlib, 
 
 
 def memory_mb(root: Path = Path("/")) -> int:
-    """Return the physical memory in MB, or the limit of this process's control group, where that is lower."""
+    """Return the physical memory in MB, or the limit of this process's control group, where that is lower.
+
+    root: the file system's, another in tests."""
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     groups = root / "proc/self/cgroup"
     for line in groups.read_text(encoding="ascii").splitlines() if groups.is_file() else []:
@@ -33,7 +35,9 @@ def memory_mb(root: Path = Path("/")) -> int:
 
 
 def cuda_devices(root: Path = Path("/")) -> int:
-    """Return how many GPUs PyTorch may use here, all or CUDA_VISIBLE_DEVICES', without importing it."""
+    """Return how many GPUs PyTorch may use here, all or CUDA_VISIBLE_DEVICES', without importing it.
+
+    root: the file system's, another in tests."""
     if not _torch_has_gpu_build():
         return 0
     found = sum(path.name[6:].isdecimal() for path in (root / "dev").glob("nvidia[0-9]*"))

@@ -148,16 +148,17 @@ def _too_few(language: str, name: str, items: list[dict], whole: set[str], scale
     settings, categories = scale.settings, scale.categories(scale.settings.benchmarks.main)
     used = _used(name, items, scale)
     there = [item for item in used if item["id"] in whole]
-    needed = {STOCK: len(used), settings.passages: FEWEST_PASSAGES}
+    needed = {STOCK: len(used)}
     if language in settings.alignment.languages:
         needed[settings.alignment.instructions] = FEWEST_INSTRUCTIONS
+    needed[settings.passages] = FEWEST_PASSAGES  # last: more than of instructions, should one file hold both
     if name in {scale.known.benchmarks[one]["dataset"] for one in scale.benchmarks}:
         yield from _untranslated(f"{name}'s subset", used, there, subsets_of)
     elif name in settings.pool.datasets:
         yield from _untranslated(f"{name}'s section", used, there, lambda item: [_section(item, categories)])
     elif len(there) < needed.get(name, 0):
         counts = f"{len(there)} of the {len(used)} that this scale uses are translated"
-        yield f"{name}: {counts}; translate {needed[name]} or more"
+        yield f"{name}: {counts}; translate {'all' if name == STOCK else f'{needed[name]} or more'}"
 
 
 def _untranslated(what: str, used: list[dict], there: list[dict], parts: Callable) -> Iterator[str]:

@@ -1,9 +1,9 @@
 """How far a run is, how long it still takes, and why a job failed.
 
 The time left is an estimate. Each job that is left takes the mean time of its rule. That is its time in this
-run, in earlier ones (Snakemake's `benchmark:` files), or in this scale's reference run (docs/data/). The last
-is scaled by this machine's speed so far. As many run at a time as so far; before the first has ended, one on
-each core.
+run, in earlier ones (Snakemake's `benchmark:` files), or in this scale's reference run (docs/data/). A time
+of the reference run is scaled by this machine's speed so far. As many jobs run at a time as so far; before
+the first has ended, one on each core.
 """
 
 import csv

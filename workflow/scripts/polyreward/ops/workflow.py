@@ -34,10 +34,12 @@ def follow_code(rules, portable: bool) -> None:
     save_parsed()
 
 
-def name_environments(rules) -> None:
-    """Give each rule that runs a script and names no conda environment its stage's."""
+def name_environments(rules, folder: Path) -> None:
+    """Give each rule that runs a script of a folder and names no conda environment its stage's.
+
+    Rules of a workflow that uses this one as a module run scripts of other folders."""
     for rule in rules:
-        if rule.script and not rule.conda_env:
+        if rule.script and not rule.conda_env and folder.resolve() in _script_of(rule).parents:
             stage = Path(rule.script).parent.name
             rule.conda_env = f"../../envs/{ENVIRONMENTS.get(stage, stage)}.yaml"
 

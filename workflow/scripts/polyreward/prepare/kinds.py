@@ -76,8 +76,8 @@ def pairs_by(params, stock: Sequence[str], part: str) -> Callable[[Sequence[dict
         part: training or evaluation.
     """
     sentences = {name: parts[part] for file in stock for name, parts in read_yaml(file).items()}
-    rest = (params.kinds, sentences, params.kinds_per_request, params.seed)
-    return lambda requests: pairs_of_kinds(requests, *rest)
+    mix, each, seed = params.kinds, params.kinds_per_request, params.seed
+    return lambda requests: pairs_of_kinds(requests, mix, sentences, each, seed)
 
 
 def off_topic_pairs(rows: Sequence[dict]) -> list[dict]:

@@ -62,4 +62,7 @@ class Composite:
 
     def _models(self) -> dict[str, Any]:
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {name: value for name, value in values.items() if hasattr(value, "exact")}
+        found = {name: value for name, value in values.items() if hasattr(value, "exact")}
+        if not found:
+            raise TypeError(f"{type(self).__name__} has no model in its fields")
+        return found

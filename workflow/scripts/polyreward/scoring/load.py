@@ -117,13 +117,13 @@ def _fitting_budget(attention: str, token_budget: int) -> int:
 
 
 def load_tokenizer(source: str | Path, revision: str | None = None):
-    """Load a model's tokenizer only.
+    """Load a model's tokenizer only; source: checked already, if it carries checksums.
 
     Raises:
         PolyrewardError: it cannot be loaded, or has no chat template.
     """
     try:
-        with without_adapter(_folder(intact(source), revision)) as folder:
+        with without_adapter(_folder(source, revision)) as folder:
             tokenizer = AutoTokenizer.from_pretrained(folder)
     except PolyrewardError:
         raise

@@ -75,7 +75,14 @@ ModelNames = Annotated[
 ]
 
 
-Unit = Literal["text", "line", "sentence"]
+Unit = Annotated[
+    Literal["text", "line", "sentence"],
+    Field(
+        description=(
+            "What is sent at a time, code apart; what fails is tried again in smaller ones (paper: text)."
+        )
+    ),
+]
 
 
 class LmEngine(Section):
@@ -95,7 +102,6 @@ class LmEngine(Section):
     """Wrap the prompt in the model's chat template."""
     codes: ClassVar[None] = None
     unit: Unit = "line"
-    """What is sent at a time, code apart; what fails is tried again in smaller ones (paper: text)."""
 
 
 class Seq2seqEngine(Section):
@@ -114,7 +120,6 @@ class Seq2seqEngine(Section):
     max_new_tokens: Count
     """Tokens per unit; what is cut there is tried again in smaller parts."""
     unit: Unit = "sentence"
-    """What is sent at a time, code apart; what fails is tried again in smaller ones (paper: text)."""
 
 
 def _engine(value: Any) -> str | None:

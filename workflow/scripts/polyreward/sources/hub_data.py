@@ -308,7 +308,12 @@ def _without_repeated(found: Mapping[str, list[tuple[str, dict]]], name: str) ->
 
 def _of_languages(entry: Mapping) -> dict[str, dict]:
     """Return {language: the entry of its table}; an entry without languages is one table."""
-    parts = entry.get("languages") or {"": {}}
+    parts = {"": {}} if entry.get("languages") is None else entry["languages"]
+    if not parts:
+        raise PolyrewardError(
+            f"{_where(entry)}: has none of this run's languages; choose another dataset, or one of"
+            " its languages as target_languages"
+        )
     return {language: {**entry, **part, "languages": None} for language, part in parts.items()}
 
 

@@ -41,7 +41,7 @@ def appropriateness(
     found = label_logprobs(model, tokenizer, asked, max_length, token_budget, share)
     at_once = {request: found[len(replies) + n] for n, request in enumerate(dict.fromkeys(requests))}
     gains, least = [], {}
-    for own, request, reply, label in zip(found, requests, replies, right, strict=False):
+    for own, request, reply, label in zip(found[: len(replies)], requests, replies, right, strict=True):
         gain = float((own - at_once[request])[LABELS.index(label)])
         gains.append(gain)
         if not reply.fault:
@@ -90,10 +90,8 @@ class Rewards:
         """Return each reply's R_appr; 0 of judges that write no criteria."""
         if not self.criteria:
             return [0.0] * len(completions)
-        replies, limits = (
-            self._read(prompts, completions, completion_ids),
-            (self.max_length, self.token_budget),
-        )
+        replies = self._read(prompts, completions, completion_ids)
+        limits = self.max_length, self.token_budget
         model = self.trainer.model  # not kept: training may wrap it
         asked = [prompt[-1]["content"] for prompt in prompts]
         return appropriateness(model, self.tokenizer, asked, replies, right, *limits, self.share)

@@ -105,10 +105,11 @@ def train_by_grpo(
         f" {settings.max_length} tokens"
     )
     dataset = Dataset.from_list(kept)
+    arguments = trainer_arguments(settings, seed, label, precision, liger)  # refuses before more is loaded
     rewarder = rewarder_of(tokenizer)
     config = GRPOConfig(
         **checkpoint_arguments(checkpoints, start_folder, record, seed, dataset),
-        **trainer_arguments(settings, seed, label, precision, liger),
+        **arguments,
         max_steps=settings.steps,
         num_generations=settings.generations,
         num_iterations=settings.iterations,

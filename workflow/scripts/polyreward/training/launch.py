@@ -47,10 +47,8 @@ def train(function: Callable, launch: dict | None, label: str, **arguments) -> N
 
 def train_job(function: Callable, snakemake, label: str, **arguments) -> None:
     """Call `train` for a job: with the seed, the settings and the folders that it has."""
-    params, folders = (
-        snakemake.params,
-        {"checkpoints": snakemake.params.checkpoints, "out_folder": snakemake.output[0]},
-    )
+    params = snakemake.params
+    folders = {"checkpoints": params.checkpoints, "out_folder": snakemake.output[0]}
     train(function, params.launch, label, seed=params.seed, **params.training, **folders, **arguments)
 
 

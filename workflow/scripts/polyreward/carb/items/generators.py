@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
+from polyreward.core.conversations import as_turns
 from polyreward.core.seeds import job_seed
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.generative import Judge
@@ -28,6 +29,7 @@ def replies_of(generators: Generators, asked: Sequence[tuple[str, str]], job: st
     once."""
     found = {}
     for name in sorted({name for name, _ in asked}):
-        requests = [[{"role": "user", "content": text}] for of, text in asked if of == name]
-        found[name] = iter(generators[name]().backend.replies(requests, f"{job}, {name}"))
-    return [next(found[name]) for name, _ in asked]
+        own = {place: as_turns(text) for place, (of, text) in enumerate(asked) if of == name}
+        replies = generators[name]().backend.replies(list(own.values()), f"{job}, {name}")
+        found.update(zip(own, replies, strict=True))
+    return [found[place] for place in range(len(asked))]
