@@ -63,7 +63,9 @@ def script(name: str):
 @cache
 def planned_whole(*scale: str) -> subprocess.CompletedProcess:
     """Return the dry run of all jobs of a scale (arguments of Snakemake), shared between tests."""
-    return snakemake("-n", "--forceall", "--cores", "2", "all", *scale)
+    ran = snakemake("-n", "--forceall", "--cores", "2", "all", *scale)
+    assert ran.returncode == 0, ran.stdout
+    return ran
 
 
 def registry() -> dict[str, dict]:
@@ -135,6 +137,7 @@ def _started(forks: str, environment: dict[str, str]) -> list[str]:
     kept = _servers.get(forks)
     if kept is None or kept[0] != decisive:
         if kept:
+            del _servers[forks]  # also when the next one does not start
             kept[1].close()
         end = ExitStack()
         _servers[forks] = decisive, end, end.enter_context(preloaded(environment, forks))

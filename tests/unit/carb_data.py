@@ -1,9 +1,11 @@
 """A small world of four cultures for the tests of CARB's construction."""
 
 import copy
+from types import SimpleNamespace
 
 import pandas as pd
 import yaml
+from made_up_scorers import Backend
 from support import ROOT
 
 from polyreward.carb.scores import SCORE_COLUMNS
@@ -115,12 +117,11 @@ def score_table(scores: dict[tuple, list[float]], chosen=0, noisy=()) -> pd.Data
     return pd.DataFrame(records, columns=SCORE_COLUMNS)
 
 
-class Writer:
-    """A generator whose reply is what `said` makes of a request; it keeps the requests."""
+def writer(says) -> SimpleNamespace:
+    """Return a generator whose reply is what `says` makes of a request's text."""
+    return SimpleNamespace(backend=Backend(says))
 
-    def __init__(self, said):
-        self.said, self.requests, self.backend = said, [], self
 
-    def replies(self, requests, job):
-        self.requests += [request[0]["content"] for request in requests]
-        return [self.said(request[0]["content"]) for request in requests]
+def requests_of(generator) -> list[str]:
+    """Return the texts of the requests that a generator of `writer` got."""
+    return [request[0]["content"] for request in generator.backend.requests]

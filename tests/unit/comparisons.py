@@ -56,10 +56,12 @@ def families(count):
     return [{"id": f"{n}-{side}", "template": str(n), "subset": "v"} for n in range(count) for side in "ab"]
 
 
-def twins(margins, ties="half"):
-    """Measure twins on families with the given two margins each."""
-    rows = families(len(margins))
-    flat = [margin for family in margins for margin in family]
+def twins(chosen, ties="half", rejected=()):
+    """Measure twins on families with the given two scores each; rejected answers have 0 by default."""
+    rows = families(len(chosen))
+    flat = [score for family in chosen for score in family]
     table = pd.DataFrame({"id": [row["id"] for row in rows], "score_chosen": flat, "score_rejected": 0.0})
+    if rejected:
+        table["score_rejected"] = [score for family in rejected for score in family]
     scores = together({"rm": table.sample(frac=1, random_state=0)}, rows)
     return script("analyse/twin_comparison").twin_row(scores, ties, INTERVAL)

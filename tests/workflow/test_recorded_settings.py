@@ -4,6 +4,9 @@ Snakemake records no param that is a pydantic object by itself, so that a change
 Rules hand sections on inside dictionaries.
 """
 
+from collections import defaultdict
+from pathlib import Path
+
 import pytest
 import yaml
 from snakemake.api import SnakemakeApi
@@ -13,6 +16,31 @@ from support import ROOT, TINY
 
 from polyreward.ops.environments import STAGES
 
+# {environment: rules that need it in place of their stage's}
+OTHER_ENVIRONMENTS = {
+    "align": {
+        *("sft_policy", "dpo_policy", "grpo_policy", "sampled_responses", "labelled_pairs", "policy_answers"),
+        *("locals_warmup", "locals_grpo"),
+    },
+    "analyse": {
+        *(
+            "anchor",
+            "claims",
+            "gate",
+            "own_benchmark_table",
+            "transfer_claims",
+            "carb_claims",
+            "carb_correlation",
+        ),
+        *("carb_leaderboard", "carb_locals_learning", "carb_perturbation", "carb_reward_ablation"),
+        "carb_think_as_locals",
+    },
+    "notebook": {"executed_notebook"},
+    "plot": {"carb_comparison"},
+    "score": {"embedding_norms", "carb_completions", "carb_paraphrases", "carb_similarities"},
+    "sources": {"instructions", "own_benchmark", "passages"},
+    "translate": {"translation_quality"},
+}
 # {section: (an edit of one of its settings, rules that get it)}
 SECTIONS = {
     "reward_model": ({"learning_rate": 1.0e-9}, {"reward_model", "judge_reward_model"}),
@@ -67,12 +95,18 @@ def test_no_param_goes_unrecorded(tiny_plan):
     assert len(before) > 200 and not lost
 
 
-def test_every_rule_has_an_environment_and_every_environment_a_rule(tiny_plan):
-    named = {rule.name: rule.conda_env for rule in tiny_plan.rules if rule.script}
-    assert len(named) > 80 and all(named.values())
-    folder = ROOT / "workflow/rules"
-    files = {(folder / name).resolve() for name in named.values()}
-    assert files == set((ROOT / "envs").glob("*.yaml")) == {ROOT / f"envs/{stage}.yaml" for stage in STAGES}
+def test_a_rule_has_its_stage_s_environment_or_the_one_that_its_packages_need(tiny_plan):
+    rules = [rule for rule in tiny_plan.rules if rule.script]
+    files = {rule.name: (ROOT / "workflow/rules" / rule.conda_env).resolve() for rule in rules}
+    assert len(files) > 80
+    assert set(files.values()) == set((ROOT / "envs").glob("*.yaml"))
+    assert {path.stem for path in files.values()} == set(STAGES)
+    others = defaultdict(set)
+    for rule in rules:
+        stage = Path(rule.script).parent.name
+        if files[rule.name].stem != {"prepare": "sources", "artifacts": "plot"}.get(stage, stage):
+            others[files[rule.name].stem].add(rule.name)
+    assert others == OTHER_ENVIRONMENTS
 
 
 def test_a_setting_of_each_section_that_a_rule_gets_is_recorded(tiny_plan, tmp_path):

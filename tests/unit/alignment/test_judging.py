@@ -202,7 +202,9 @@ def test_instructions_without_references_are_answered_by_a_model():
     bare = [{"id": "i1", "prompt": ITEM["prompt"]}, {"id": "i2", "prompt": {"en": "Who?", "es": "¿Quién?"}}]
     rows = parallel_instructions(bare, ["en", "es"], "x.yaml", ["prompt"])["es"]
     assert rows == [{"id": "i1", "prompt": "¿Por qué?"}, {"id": "i2", "prompt": "¿Quién?"}]
-    assert answered(rows, ECHO, "references")[0] == {**rows[0], "reference": "¿POR QUÉ?"}
+    backend = Backend(str.upper)
+    assert answered(rows, backend, "references")[0] == {**rows[0], "reference": "¿POR QUÉ?"}
+    assert backend.requests == [[{"role": "user", "content": row["prompt"]}] for row in rows]
 
 
 def test_an_empty_reference_answer_is_named():

@@ -262,7 +262,7 @@ numbers = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e9, max_v
 @settings(max_examples=40)
 @given(st.lists(st.tuples(numbers, numbers), min_size=2, max_size=6))
 def test_a_scorer_that_reads_answers_alone_is_at_chance_on_twins(answers):
-    row = twins([(a - b, b - a) for a, b in answers])
+    row = twins(answers, rejected=[(b, a) for a, b in answers])
     assert shares_of(row) == (50, 0, 50)
     reach = 196 * np.sqrt(0.5) / (len(answers) + 2)  # no variance of its own, and one more at each end
     ends = row["pair_accuracy_low"], row["pair_accuracy_high"]

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import tiny_models
+from transformers import AutoModelForCausalLM
 
 from polyreward.analysis.embedding_norms import (
     KS_COLUMNS,
@@ -166,7 +167,11 @@ def test_a_base_model_gives_both_tables(base, tmp_path):
     texts = {"en": [row["chosen"] for row in tiny_models.ROWS], "ko": ["0 _ @ % * # + = ~"]}
     norms, tests = base_norms(base, texts, "en", 1.0)
     assert set(norms["base_model"]) == set(tests["base_model"]) == {base.name}
-    assert norms["norm"].gt(0).all()
+    embedding = AutoModelForCausalLM.from_pretrained(base).get_input_embeddings().weight.detach().double()
+    known = np.linalg.norm(embedding.numpy(), axis=1)
+    assert norms["norm"].to_numpy() == pytest.approx(known[norms["token_id"]])
+    for column, value in (("mean", known.mean()), ("sd", known.std())):
+        assert tests[f"vocabulary_norm_{column}"].to_numpy() == pytest.approx(value)
     write_table(norms, tmp_path / "norms.csv", NORM_COLUMNS)
     write_table(tests, tmp_path / "ks.csv", KS_COLUMNS)
     again = read_table(tmp_path / "norms.csv", NORM_COLUMNS), read_table(tmp_path / "ks.csv", KS_COLUMNS)

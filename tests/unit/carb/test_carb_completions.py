@@ -1,7 +1,7 @@
 """Completions: every written answer by one generator, facts left as they are, right and wrong ones drawn
 alike."""
 
-from carb_data import Writer, possible
+from carb_data import possible, requests_of, writer
 from support import script
 
 from polyreward.scoring.families import load_reward_model
@@ -14,10 +14,10 @@ LANGUAGES = {"en": "English"}
 
 
 def run(items, seed=1):
-    def writer(name):
-        return lambda: Writer(lambda text: f" {name}: {text.split('agree: ')[1].splitlines()[0]}\n")
+    def quoting(name):
+        return lambda: writer(lambda text: f" {name}: {text.split('agree: ')[1].splitlines()[0]}\n")
 
-    return completed(items, {name: writer(name) for name in ("weak", "strong")}, LANGUAGES, seed)
+    return completed(items, {name: quoting(name) for name in ("weak", "strong")}, LANGUAGES, seed)
 
 
 def answers(item):
@@ -37,10 +37,10 @@ def test_every_answer_is_written_from_its_reference_by_its_generator():
 
 
 def test_a_request_holds_the_language_the_prompt_and_the_reference_which_an_empty_reply_leaves():
-    writer = Writer(lambda text: " ")
-    (item,) = completed([possible()], {"mute": lambda: writer}, LANGUAGES, 1)
-    assert len(writer.requests) == 6
-    assert all(part in writer.requests[0] for part in ("in English", "What about t_en?", "A bow."))
+    mute = writer(lambda text: " ")
+    (item,) = completed([possible()], {"mute": lambda: mute}, LANGUAGES, 1)
+    assert len(requests_of(mute)) == 6
+    assert all(part in requests_of(mute)[0] for part in ("in English", "What about t_en?", "A bow."))
     assert [answer["text"] for answer in answers(item)] == [answer["text"] for answer in answers(possible())]
 
 

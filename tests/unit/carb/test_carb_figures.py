@@ -56,7 +56,7 @@ def board(scores) -> Leaderboard:
 
 
 @WITH_FONTS
-def test_every_script_has_its_glyphs_and_its_own_font(recwarn, tmp_path):
+def test_every_script_has_its_glyphs_and_its_own_font_while_it_is_drawn(recwarn, tmp_path):
     before = list(fonts.fontManager.ttflist)
     with fonts.fonts_for(TEXTS) as families:
         figure = Figure()

@@ -117,7 +117,7 @@ def test_faults_of_own_topics_and_surveys_are_told_at_once():
     topic["own"]["xx"] = topic["own"]["ru"]
     problems = " ".join(references.own_problems(topic, WORLD))
     for fault in (
-        "different numbers of",
+        "different numbers of questions (en 2, de 1",
         "two questions have the same answer",
         "no text in its own language",
         "xx",

@@ -1,7 +1,7 @@
 """Second wordings and written concepts: rules with known answers, what is refused, and generators."""
 
 import pytest
-from carb_data import Writer, reference
+from carb_data import reference, requests_of, writer
 from support import script
 
 from polyreward.carb.perturbation.perturbations import changed_share
@@ -72,13 +72,13 @@ def test_generators_paraphrase_right_answers_each_by_one_of_them():
     items = [{"id": f"t{n}_en", "topic": f"t{n}", "culture": "en", "prompt": "Q?"} for n in range(20)]
     texts = [{"en": f"Call 12, {n} times."} if n else {} for n in range(20)]
     rows = [reference("en", "v", topic=f"t{n}", texts=text) for n, text in enumerate(texts)]
-    weak, strong = (Writer(lambda text, name=name: f" {name}\nsays 12. ") for name in ("weak", "strong"))
+    weak, strong = (writer(lambda text, name=name: f" {name}\nsays 12. ") for name in ("weak", "strong"))
     generators = {"weak": lambda: weak, "strong": lambda: strong}
     found = list(paraphrased(items, rows, generators, {"en": "English"}, 1))
     assert len(found) == 19  # one has no text in its own language
     assert {row["generator"] for row in found} == {"weak", "strong"}
     assert all(row["text"] == f"{row['generator']} says 12." for row in found)
-    assert all(part in text for text in weak.requests for part in ("in English", "Q?", "Call 12, "))
+    assert all(part in text for text in requests_of(weak) for part in ("in English", "Q?", "Call 12, "))
     known = Wordings(RULES, {("t1", "en"): "x"}, {("t1", "en"): "y"})
     wordings = perturbed_items.with_paraphrases(known, found)
     of_t1 = next(row["text"] for row in found if row["topic"] == "t1")

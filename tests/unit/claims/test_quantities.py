@@ -235,7 +235,9 @@ BY_NAME = [
 @pytest.mark.parametrize(
     ("name", "options", "rule", "made", "known"),
     KNOWN + [(name, options, ABOVE, made, known) for name, options, made, known in BY_NAME],
-    ids=lambda one: one if isinstance(one, str) else "",
+    ids=lambda one: (
+        one if isinstance(one, str) else "-".join(map(str, one.values())) if isinstance(one, dict) else ""
+    ),
 )
 def test_a_quantity_has_the_known_verdict_and_estimate(name, options, rule, made, known):
     for given, expected in known:

@@ -15,7 +15,7 @@ def test_an_address_that_holds_a_secret_is_refused_without_saying_it(url):
         assert "an environment variable holds a key" in found
         assert "s3cret" not in found
     found = problems(reward_models={"r": {"kind": "generative", "server": {**server, "sed": 1}}, "t": 3})
-    assert "s3cret" not in found[0]
+    assert found and not [problem for problem in found if "s3cret" in problem]
 
 
 @pytest.mark.parametrize(

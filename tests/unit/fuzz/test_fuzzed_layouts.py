@@ -92,7 +92,7 @@ def test_a_broken_row_never_gives_other_pairs_in_silence(tmp_path_factory, data)
         assert row["prompt"] and row["chosen"] != row["rejected"]
 
 
-TYPED = (".records", ".split", ".table", ".index", ".columns")
+TYPED = tuple(f"{name}.json" for name in (".records", ".split", ".table", ".index", ".columns"))
 
 
 @fuzzed

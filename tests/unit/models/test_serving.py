@@ -255,7 +255,7 @@ def test_all_three_placeholders_are_filled_wherever_they_stand(notes):
         assert server.texts([[1]], PLAIN, "") == ['{"of": "a/folder in bfloat16"}']
 
 
-def test_more_requests_than_wait_at_once_are_answered_in_order():
+def test_more_requests_than_wait_at_once_each_get_their_own_answer():
     answers, failures = all_asked(lambda number: -number, range(500), 2, "")
     assert [answers[number] for number in range(500)] == [-number for number in range(500)]
     assert not failures

@@ -109,6 +109,7 @@ def test_what_a_script_by_hand_lacks_is_said(project, monkeypatch, capsys, argum
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # put back after the script has set its own
     with pytest.raises((PolyrewardError, SystemExit)) as caught:
         runpy.run_path("scripts/doubled.py", run_name="__main__")
+    assert caught.type is PolyrewardError or caught.value.code
     if caught.type is PolyrewardError:
         sys.excepthook(caught.type, caught.value, caught.tb)
     said = capsys.readouterr().err

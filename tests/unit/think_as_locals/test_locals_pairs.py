@@ -71,8 +71,11 @@ def test_shares_say_how_many_pairs_of_each_source_grpo_gets_and_the_rest_is_fill
         assert found != sorted(found)  # sources are mixed
         return Counter(found)
 
-    third = sources({"care": 0.5, "own": 0.25, "mini-pool": 0.25})
-    assert third == {"care": 30, "own": 15, "mini-pool/chat": 15}
+    assert sources({"care": 0.5, "own": 0.25, "mini-pool": 0.25}) == {
+        "care": 30,
+        "own": 15,
+        "mini-pool/chat": 15,
+    }
     assert sources({"care": 1.0})["care"] == 40  # it has no more
     assert sources({"care": 0.5})["care"] >= 30
     assert sources({}) == sources(None)

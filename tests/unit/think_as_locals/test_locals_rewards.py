@@ -110,12 +110,12 @@ def rewarded(tiny_gemma):
     """Return a function from replies to their rewards, as TRL calls them, and the metrics that are logged."""
     model, tokenizer = load_policy(tiny_gemma)
 
-    def rewarded(right, *texts, cut=0, **how):
+    def rewarded(right, *texts, cut=0, model=model, **how):
         end, logged = tokenizer.eos_token_id, {}
         rewards = Rewards(tokenizer, [end], 999, 999, **how)
         rewards.trainer, rewards.share = SimpleNamespace(model=model), True
         called = {
-            "prompts": [[{"role": "user", "content": GREETING}]] * len(texts), "right": right,
+            "prompts": [[{"role": "user", "content": GREETING}]] * len(texts), "right": list(right),
             "completions": [[{"role": "assistant", "content": text}] for text in texts],
             "completion_ids": [*[[5, end]] * (len(texts) - cut), *[[5, 6]] * cut],
             "log_metric": logged.__setitem__, "trainer_state": None,
@@ -172,5 +172,5 @@ def test_a_judge_that_is_to_name_an_answer_has_no_verdict_without(rewarded):
 
 
 def test_judges_without_criteria_are_rewarded_for_a_verdict_alone(rewarded):
-    right, helps, form, _ = rewarded("AA", "Verdict: A", "Verdict:", criteria=False)
+    right, helps, form, _ = rewarded("AA", "Verdict: A", "Verdict:", criteria=False, model=None)
     assert (right, helps, form) == ([1.0, -1.0], [0.0, 0.0], [1.0, -1.0])

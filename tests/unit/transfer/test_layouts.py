@@ -74,8 +74,9 @@ def test_table_2_has_reward_models_down_and_languages_across():
 
 
 def test_table_1_needs_every_row_once():
-    with pytest.raises(ValueError):
-        display_table1(TABLE1.iloc[1:], "95%")
+    for table in (TABLE1.iloc[1:], pd.concat([TABLE1, TABLE1.iloc[:1]])):
+        with pytest.raises(ValueError, match="values to unpack"):
+            display_table1(table, "95%")
 
 
 def test_tables_3_to_7_name_the_base_or_the_reward_model_from_elsewhere():

@@ -1,5 +1,7 @@
 """Catalogs of translations: read, filled, brought up to date."""
 
+import re
+
 import pytest
 from babel.messages.pofile import read_po
 from support import refused
@@ -161,3 +163,5 @@ def test_updating_keeps_translations_and_marks_changed_texts_fuzzy_until_a_perso
         assert catalog.get(changed["prompt"]).string == SPANISH[0][1]
         assert catalog.get(ITEM["prompt"]) is None
         assert not catalog.obsolete
+    path.write_text(re.sub("fuzzy, |#, fuzzy\n", "", path.read_text(encoding="utf-8")), encoding="utf-8")
+    assert not updated(path, changed).get(changed["prompt"]).fuzzy
