@@ -69,7 +69,7 @@ plan: $(READY)
 # Tests run in a process per core, at most four, since the longest group of tests then decides. CHECKOUT=FOLDER makes scale
 # tiny in that copy of the checkout and keeps it for the next run.
 WORKERS ?= logical
-PYTEST = $(BIN)/python -m pytest $(if $(CHECKOUT),--checkout=$(CHECKOUT))
+PYTEST = $(BIN)/python -m pytest $(if $(CI),--durations=25) $(if $(CHECKOUT),--checkout=$(CHECKOUT))
 # COVERAGE=1 prints the share of the library's lines that they run, without Snakemake's jobs, which are other processes.
 COVERED = $(if $(COVERAGE),--cov=polyreward --cov-report=term:skip-covered)
 ALL_CORES = -n $(WORKERS) --maxprocesses 4 --no-loadscope-reorder
