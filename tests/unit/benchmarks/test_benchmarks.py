@@ -25,6 +25,6 @@ def test_coverage_is_simulated_of_every_kind_of_interval(coverage_table):
 
 @pytest.mark.slow
 def test_intervals_cover_the_truth_as_often_as_they_say(coverage_table):
-    table = coverage_table(400, 200)
+    table = coverage_table(400, 500)
     highest = table["what"].map(lambda what: 1 if what in CAUTIOUS else 0.98)
     assert table[(table["coverage"] < 0.92) | (table["coverage"] > highest)].to_dict("records") == []
