@@ -16,24 +16,16 @@ from support import ROOT, TINY
 
 from polyreward.ops.environments import STAGES
 
-# {environment: rules that need it in place of their stage's}
+# {environment: rules that need it instead of their stage's}
 OTHER_ENVIRONMENTS = {
     "align": {
         *("sft_policy", "dpo_policy", "grpo_policy", "sampled_responses", "labelled_pairs", "policy_answers"),
         *("locals_warmup", "locals_grpo"),
     },
     "analyse": {
-        *(
-            "anchor",
-            "claims",
-            "gate",
-            "own_benchmark_table",
-            "transfer_claims",
-            "carb_claims",
-            "carb_correlation",
-        ),
-        *("carb_leaderboard", "carb_locals_learning", "carb_perturbation", "carb_reward_ablation"),
-        "carb_think_as_locals",
+        *("anchor", "claims", "gate", "own_benchmark_table", "transfer_claims", "carb_claims"),
+        *("carb_correlation", "carb_leaderboard", "carb_locals_learning", "carb_perturbation"),
+        *("carb_reward_ablation", "carb_think_as_locals"),
     },
     "notebook": {"executed_notebook"},
     "plot": {"carb_comparison"},

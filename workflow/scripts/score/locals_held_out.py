@@ -25,8 +25,10 @@ def held_out_verdicts(name: str, judge: CriteriaJudge, questions: Sequence[dict]
     for asked, reply in zip(questions, replies, strict=True):
         item = f"{asked['pair']['topic']}_{asked['pair']['culture']}"
         p_right = float(np.exp(verdicts[asked["request"]][LABELS.index(asked["right"])]))
-        of_reply = {"in_form": reply.fault is None, "p_right": p_right}
-        records.append({"judge": name, "id": asked["id"], "item": item, **of_reply})
+        in_form = reply.fault is None
+        records.append(
+            {"judge": name, "id": asked["id"], "item": item, "in_form": in_form, "p_right": p_right}
+        )
     return pd.DataFrame(records, columns=HELD_OUT_COLUMNS)
 
 
