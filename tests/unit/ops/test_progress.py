@@ -54,6 +54,13 @@ def test_the_time_left_follows_from_earlier_jobs_and_from_those_of_this_run():
     assert run.seconds_left() == (2 * 120 + 2 * 5, [])  # what a rule takes now counts
 
 
+@pytest.mark.parametrize(("seed", "name"), [("", "score gemma ko"), ("_seed3", "score gemma seed3 ko")])
+def test_a_job_is_named_by_its_rule_and_its_wildcards(seed, name):
+    run, _ = run_of({"score": 1})
+    run.start(1, "score", {"base": "gemma", "seed": seed, "language": "ko"})
+    assert run.running[1].name == name
+
+
 def test_jobs_that_run_at_a_time_share_the_time_left_and_no_run_is_shorter_than_its_longest_job():
     run, clock = run_of({"train": 4}, {"train": [60.0]})
     run.start(1, "train", {})

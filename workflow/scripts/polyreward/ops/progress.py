@@ -89,7 +89,8 @@ class Run:
         self, number: int, rule: str, wildcards: Mapping[str, str] | None = None, logs: Iterable[str] = ()
     ) -> None:
         """Note that a job starts, by Snakemake's number."""
-        name = " ".join([rule, *(str(value) for value in (wildcards or {}).values())])
+        found = (str(value).lstrip("_") for value in (wildcards or {}).values())  # a first seed's is empty
+        name = " ".join(filter(None, [rule, *found]))
         if self.failed.pop(number, None):  # it is tried again
             self.left[rule] += 1
         self.running[number] = Job(rule, name, self.clock(), [str(log) for log in logs])
