@@ -18,7 +18,6 @@ from pathlib import Path
 
 import pandas as pd
 import torch
-import yaml
 
 from polyreward.config.scale import read_scale
 from polyreward.core.conversations import as_messages
@@ -33,12 +32,11 @@ HERE, ROOT = Path(__file__).parent, Path(__file__).parents[1]
 CONFIG = read_scale([], ROOT).settings.model_dump()
 LANGUAGES = [CONFIG["source_language"], *CONFIG["target_languages"]]
 TORCH = "torch==2.13.0"  # polyreward's own, and first: which of its builds is right depends on the machine
-DATA = ["short", "mixed", "context"]
 MAX_LENGTH = 8192  # tokens, for both tools. They cut at different ends, so nothing may be cut.
-CAPTION = """Pairs: short (English), mixed (all languages, of different lengths), context (English after 0 to
-8 passages). {model}, {threads} threads, fresh processes that take turns, {repeats} rounds: median
-(least-greatest). seq/s and speed ratio: scoring after imports and loading. Whole command: all of it, as a
-ratio. rewardbench: batches of 8 in the file's order. Computed tokens: with padding, per token."""
+CAPTION = """Pairs: short (English) and mixed (all languages, of different lengths). {model} in float32,
+{threads} threads, fresh processes that take turns, {repeats} rounds: median (least-greatest). seq/s and
+speed ratio: scoring after imports and loading. Whole command: all of it, as a ratio. rewardbench: batches
+of 8 in the file's order. Computed tokens: with padding, per token."""
 
 
 def ready_environment(folder: Path) -> Path:
@@ -105,41 +103,27 @@ def evaluation_pairs(results: Path, languages: Sequence[str], count: int) -> lis
     return rows
 
 
-def with_context(rows: Sequence[dict]) -> list[dict]:
-    """Return the rows with 0 to 8 passages before each prompt: long prompts, short answers."""
-    generator = random.Random(CONFIG["seed"])
-    items = yaml.safe_load((ROOT / "resources/mini/passages.yaml").read_text(encoding="utf-8"))
-    passages = [item[CONFIG["source_language"]] for item in items]
-    found = []
-    for row in rows:
-        first, *others = as_messages(row["prompt"], row["chosen"])[:-1]
-        drawn = generator.sample(passages, min(8, int(generator.expovariate(1 / 3))))
-        first = {**first, "content": "\n\n".join([*drawn, first["content"]])}
-        found.append({**row, "prompt": [first, *others]})
-    return found
-
-
 def write_conversations(rows: Sequence[dict], path: Path) -> None:
     """Write pairs as rewardbench reads them: chosen and rejected are whole message lists."""
     roles = ("chosen", "rejected")
     write_jsonl(({role: as_messages(row["prompt"], row[role]) for role in roles} for row in rows), path)
 
 
-def rewardbench_run(python: Path, folder: Path, data: str, dtype: str, threads: int) -> dict:
+def rewardbench_run(python: Path, folder: Path, data: str, threads: int) -> dict:
     """Score a file with rewardbench; returns seconds, tokens, rewards and the command's seconds."""
     command = [python, HERE / "rewardbench_score.py", "measured.json", threads]
     command += ["--model", "rm", "--dataset", f"{data}.jsonl", "--load_json", "--not_quantized"]
-    command += ["--torch_dtype", dtype, "--output_dir", "out/", "--max_length", MAX_LENGTH]
+    command += ["--torch_dtype", "float32", "--output_dir", "out/", "--max_length", MAX_LENGTH]
     offline = {"WANDB_MODE": "disabled", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": str(threads)}
     measured = timed_command(command, folder, offline)
     outputs = read_jsonl(folder / "out" / "rm_outputs.jsonl")
     return {**measured, "rewards": [(row["scores_chosen"], row["scores_rejected"]) for row in outputs]}
 
 
-def polyreward_run(model: Path, folder: Path, data: str, dtype: str, threads: int) -> dict:
+def polyreward_run(model: Path, folder: Path, data: str, threads: int) -> dict:
     """Score a file with polyreward in a new process; returns the same as rewardbench_run."""
     command = [sys.executable, "-c", "import sys, against_rewardbench as b; b.score(*sys.argv[1:])"]
-    command += [model.resolve(), f"{data}_rows.jsonl", dtype, threads]
+    command += [model.resolve(), f"{data}_rows.jsonl", threads]
     return timed_command(command, folder, {"PYTHONPATH": str(HERE), "OMP_NUM_THREADS": str(threads)})
 
 
@@ -156,10 +140,10 @@ def seconds(call: Callable) -> float:
     return time.perf_counter() - start
 
 
-def score(model: str, pairs: str, dtype: str, threads: str) -> None:
+def score(model: str, pairs: str, threads: str) -> None:
     """Score a file and write measured.json: seconds, tokens, and rewards in the order of the pairs."""
     torch.set_num_threads(int(threads))
-    settings = {**CONFIG["scoring"], "dtype": dtype, "max_length": MAX_LENGTH}
+    settings = {**CONFIG["scoring"], "dtype": "float32", "max_length": MAX_LENGTH}
     classifier = load_classifier(model, **settings)
     conversations, found, tokens = conversations_of(read_jsonl(pairs)), [], []
 
@@ -178,7 +162,7 @@ def score(model: str, pairs: str, dtype: str, threads: str) -> None:
     write_text(json.dumps(measured), "measured.json")
 
 
-def table_row(data: str, dtype: str, theirs: list[dict], ours: list[dict]) -> dict:
+def table_row(data: str, theirs: list[dict], ours: list[dict]) -> dict:
     """Compare the rounds of both tools. A PolyrewardError where they did not read the same tokens."""
     their_tokens, our_tokens = theirs[0]["real_tokens"], ours[0]["real_tokens"]
     if their_tokens != our_tokens:
@@ -192,7 +176,6 @@ def table_row(data: str, dtype: str, theirs: list[dict], ours: list[dict]) -> di
     rates = [[2 * len(pairs) / one["seconds"] for one in found] for found in (theirs, ours)]
     return {
         "pairs": f"{data} ({len(pairs)})",
-        "dtype": dtype,
         "preferences turned": sum((a > b) != (c > d) for (a, b), (c, d) in pairs),
         "largest reward difference": f"{max(differences):.1e}",
         "rewardbench seq/s": spread(rates[0], 1),
@@ -225,31 +208,25 @@ def main() -> None:
     model = f"smollm2-135m-instruct_{LANGUAGES[0]}"
     parser.add_argument("--model", default=model, help="a reward model of the results, a Llama")
     parser.add_argument("--pairs", type=int, default=40, help="pairs of each data set")
-    parser.add_argument("--data", nargs="+", choices=DATA, default=DATA, help="which pairs")
-    parser.add_argument("--dtypes", nargs="+", default=["float32"], help="what both compute in")
-    environment = ROOT / ".venv-rewardbench"
-    parser.add_argument("--venv", type=Path, default=environment, help="rewardbench's environment")
     options = parser.parse_args()
     model, table = existing(Paths(options.results).model(options.model)), []
-    source = evaluation_pairs(options.results, LANGUAGES[:1], options.pairs)
-    mixed = evaluation_pairs(options.results, LANGUAGES, options.pairs)
-    sets = {"short": source, "mixed": mixed, "context": with_context(source)}
-    python = ready_environment(options.venv)
+    languages = {"short": LANGUAGES[:1], "mixed": LANGUAGES}
+    sets = {
+        data: evaluation_pairs(options.results, names, options.pairs) for data, names in languages.items()
+    }
+    python = ready_environment(ROOT / ".venv-rewardbench")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         copy_model(model, folder / "rm")
-        for data in options.data:
-            write_jsonl(sets[data], folder / f"{data}_rows.jsonl")
-            write_conversations(sets[data], folder / f"{data}.jsonl")
-            for dtype in options.dtypes:
-                asked, theirs, ours = (folder, data, dtype, options.threads), [], []
-                for number in range(options.repeats):  # in turn, so that a slow minute hits both
-                    theirs.append(rewardbench_run(python, *asked))
-                    ours.append(polyreward_run(model, *asked))
-                    print(
-                        f"{data} {dtype}: round {number + 1}/{options.repeats}", file=sys.stderr, flush=True
-                    )
-                table.append(table_row(data, dtype, theirs, ours))
+        for data, rows in sets.items():
+            write_jsonl(rows, folder / f"{data}_rows.jsonl")
+            write_conversations(rows, folder / f"{data}.jsonl")
+            asked, theirs, ours = (folder, data, options.threads), [], []
+            for number in range(options.repeats):  # in turn, so that a slow minute hits both
+                theirs.append(rewardbench_run(python, *asked))
+                ours.append(polyreward_run(model, *asked))
+                print(f"{data}: round {number + 1}/{options.repeats}", file=sys.stderr, flush=True)
+            table.append(table_row(data, theirs, ours))
     print(pd.DataFrame(table).to_markdown(index=False, disable_numparse=True))
     print(f"\n{CAPTION.format(**vars(options))}")
 

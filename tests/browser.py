@@ -1,6 +1,5 @@
 """Drive a real Chromium in tests through its own protocol over two pipes; only the browser is needed."""
 
-import base64
 import json
 import os
 import select
@@ -15,12 +14,7 @@ WAIT_S = 60  # for an answer
 
 
 class Browser:
-    """One page of a headless Chromium.
-
-    Attributes:
-        said: its console messages, with errors.
-        asked: every address that it requests.
-    """
+    """One page of a headless Chromium; said: its console messages, with errors; asked: each address requested."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="polyreward-chromium-")
@@ -60,16 +54,13 @@ class Browser:
     def call(self, method, **params):
         """Send a command of the DevTools protocol and return its result."""
         self.number += 1
-        number = self.number
-        message = {"id": number, "method": method, "params": params} | (
-            {"sessionId": self.session} if self.session else {}
-        )
+        session = {"sessionId": self.session} if self.session else {}
+        message = {"id": self.number, "method": method, "params": params} | session
         os.write(self.out, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self._next()
-            if answer.get("id") == number:
-                assert "error" not in answer, (method, answer["error"])
-                return answer["result"]
+        while (answer := self._next()).get("id") != self.number:
+            pass
+        assert "error" not in answer, (method, answer["error"])
+        return answer["result"]
 
     def _next(self):
         until = time.monotonic() + WAIT_S
@@ -80,12 +71,8 @@ class Browser:
             self.buffer += part
         line, self.buffer = self.buffer.split(b"\0", 1)
         message = json.loads(line)
-        self._note(message.get("method"), message.get("params", {}))
-        return message
-
-    def _note(self, method, params):
-        if method is not None:
-            self.events.append(method)
+        method, params = message.get("method"), message.get("params", {})
+        self.events.append(method)
         if method == "Runtime.exceptionThrown":
             self.said.append(str(params["exceptionDetails"]))
         elif method == "Runtime.consoleAPICalled":
@@ -94,19 +81,14 @@ class Browser:
             self.said.append(params["entry"]["text"])
         elif method == "Network.requestWillBeSent" and not params["request"]["url"].startswith("data:"):
             self.asked.append(params["request"]["url"])
+        return message
 
-    def open(self, path, width=1280, height=800, dark=False, media=""):
-        """Open a file in a window of this size and wait until it is loaded."""
-        self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=width < 600,
-        )
-        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
-        self.call("Emulation.setEmulatedMedia", media=media, features=scheme)
-        self.events.clear()
+    def open(self, path, width=1280, media=""):
+        """Open a file in a window of this width and wait until it is loaded."""
+        window = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.call("Emulation.setDeviceMetricsOverride", **window)
+        self.call("Emulation.setEmulatedMedia", media=media)
+        self.events, self.said, self.asked = [], [], []
         self.call("Page.navigate", url=Path(path).resolve().as_uri())
         while "Page.loadEventFired" not in self.events:
             self._next()
@@ -116,15 +98,3 @@ class Browser:
         found = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
-
-    def press(self, key, code=0, text=""):
-        """Press and release a key."""
-        for kind in ("keyDown", "keyUp"):
-            written = {"text": text} if text and kind == "keyDown" else {}
-            self.call(
-                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **written
-            )
-
-    def screenshot(self, path):
-        """Write the window as a PNG file."""
-        Path(path).write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))

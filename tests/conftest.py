@@ -22,22 +22,12 @@ hypothesis.settings.load_profile("polyreward")
 
 
 def pytest_addoption(parser):
-    parser.addoption(
-        "--checkout",
-        type=Path,
-        metavar="FOLDER",
-        help=(
-            "make scale tiny in this copy of the checkout and keep it there, for the next run of the tests to"
-            " go on from"
-        ),
-    )
+    words = "make scale tiny in this copy of the checkout, and keep it for the next run of the tests"
+    parser.addoption("--checkout", type=Path, metavar="FOLDER", help=words)
 
 
 def shared_by(nodeid):
-    """Return the group of tests that share fixtures and run in one process.
-
-    A group is a file, or outside tests/unit/ a folder.
-    """
+    """Return the group of tests that share fixtures: a file, or outside tests/unit/ a folder."""
     path = PurePosixPath(nodeid.split("::")[0])
     return path.name if "unit" in path.parts else path.parent.name
 

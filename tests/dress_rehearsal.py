@@ -30,16 +30,14 @@ from support import checkout
 TESTS = Path(__file__).parent
 SCALES = {
     "paper": [
-        "workflow/scales/paper.yaml",
-        "workflow/scales/paper_vllm.yaml",
+        *(f"workflow/scales/paper{part}.yaml" for part in ("", "_vllm")),
         str(TESTS / "rehearsal/paper.yaml"),
     ],
     "gpu": ["workflow/scales/gpu.yaml", str(TESTS / "rehearsal/gpu.yaml")],
     "anchor": ["workflow/scales/anchor.yaml", str(TESTS / "rehearsal/anchor.yaml")],
 }
-JOB_MB = (
-    4000  # more than any job takes here; at the real models' sizes jobs ask for more than this machine has
-)
+# More than any job takes here; at the real models' sizes jobs ask for more than this machine has
+JOB_MB = 4000
 # By default Snakemake looks once a second, and once more for each job that has ended, whether there are jobs
 # to start
 SELDOM = ["--max-jobs-per-timespan", "10000/20s"]
@@ -75,18 +73,8 @@ def last_overlay(scale: str, folder: Path) -> Path:
     if scale == "paper":
         notes = folder / "stub"
         notes.mkdir(exist_ok=True)
-        command = [
-            sys.executable,
-            STUB,
-            "{model}",
-            "--port",
-            "{port}",
-            "--dtype",
-            "{dtype}",
-            "--notes",
-            str(notes),
-            "--canned",
-        ]
+        options = ["{model}", "--port", "{port}", "--dtype", "{dtype}", "--notes", str(notes), "--canned"]
+        command = [sys.executable, STUB, *options]
         launch = str(TESTS / "rehearsal/zero3.yaml") if find_spec("deepspeed") else None
         found = {"devices": {"launch": launch, "serve": {"command": command}}}
     path = folder / f"{scale}.yaml"
@@ -126,20 +114,10 @@ def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
         with preloaded(environment) as snakemake, open(folder / f"{scale}.log", "w", encoding="utf-8") as log:
             files = ["--configfile", *overlays]
             little = asking_little([*snakemake, *files], cwd=here, env=environment)
-            command = [
-                *snakemake,
-                "--cores",
-                str(cores),
-                "--keep-going",
-                "--rerun-incomplete",
-                *SELDOM,
-                *targets,
-                *little,
-                *files,
-            ]
-            ran = subprocess.run(
-                command, cwd=here, env=environment, stdout=log, stderr=subprocess.STDOUT, check=False
-            )
+            options = ["--cores", str(cores), "--keep-going", "--rerun-incomplete", *SELDOM]
+            command = [*snakemake, *options, *targets, *little, *files]
+            how = {"stdout": log, "stderr": subprocess.STDOUT, "check": False}
+            ran = subprocess.run(command, cwd=here, env=environment, **how)
         text = (folder / f"{scale}.log").read_text(encoding="utf-8")
         return {
             "scale": scale,
@@ -155,9 +133,8 @@ def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
 
 def main() -> int:
     """Rehearse the scales, print what was done, and return 0 if everything was made."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    how = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=how)
     parser.add_argument("--scale", action="append", choices=SCALES, help="only this one")
     parser.add_argument("--cores", type=int, default=os.cpu_count())
     parser.add_argument(
@@ -171,16 +148,12 @@ def main() -> int:
         folder.mkdir(parents=True, exist_ok=True)
         scales = options.scale or SCALES
         targets = {"anchor": ["results/anchor/anchor.csv"]}  # it has nothing else to make
-        found = [
-            rehearse(scale, folder, options.cores, targets.get(scale, options.targets)) for scale in scales
-        ]
+        found = [rehearse(name, folder, options.cores, targets.get(name, options.targets)) for name in scales]
         for one in found:
             print(json.dumps(one, indent=2))
             if one["returncode"]:
-                print(
-                    *(folder / f"{one['scale']}.log").read_text(encoding="utf-8").splitlines()[-200:],
-                    sep="\n",
-                )
+                log = (folder / f"{one['scale']}.log").read_text(encoding="utf-8")
+                print(*log.splitlines()[-200:], sep="\n")
     return max(one["returncode"] for one in found)
 
 

@@ -40,12 +40,12 @@ class Hub:
         self._server.shutdown()
         self._server.server_close()
 
-    def files_asked(self, method="GET"):
+    def files_asked(self):
         """Return (file, range) of every download."""
         return [
-            (match["file"], span)
+            (found["file"], span)
             for how, path, span in self.asked
-            if how == method and (match := FILE.match(path))
+            if how == "GET" and (found := FILE.match(path))
         ]
 
 
@@ -59,30 +59,25 @@ def _handler(hub: Hub):
             match = api or file
             if match is None:
                 self._say(404)
-            else:
-                kind = match["kind"].strip("/") if match["kind"] else "models"
-                self._repository(hub.repositories.get((kind, match["name"])), match, api is not None)
-
-        do_HEAD = do_GET  # noqa: N815 (http.server names it)
-
-        def _repository(self, files, match, is_api):
-            token = hub.gated.get(match["name"])
+                return
+            kind = match["kind"].strip("/") if match["kind"] else "models"
+            files, token = hub.repositories.get((kind, match["name"])), hub.gated.get(match["name"])
+            is_open = not token or self.headers.get("Authorization") == f"Bearer {token}"
             if files is None:
                 self._say(401, error="RepoNotFound")  # the hub's own answer: it may be private
-            elif is_api and match["what"] == "auth-check":
-                open_to_all = not token or self.headers.get("Authorization") == f"Bearer {token}"
-                self._say(200, b"{}") if open_to_all else self._say(401, error="GatedRepo")
+            elif api and match["what"] == "auth-check":
+                self._say(200, b"{}") if is_open else self._say(401, error="GatedRepo")
             elif match["revision"] not in ("main", COMMIT):
                 self._say(404, error="RevisionNotFound")
-            elif is_api and match["what"] == "revision":
+            elif api and match["what"] == "revision":
                 self._say(200, json.dumps({"id": match["name"], "sha": COMMIT, "siblings": []}).encode())
-            elif is_api:
+            elif api:
                 listed = [
                     {"type": "file", "path": path, "oid": _etag(content), "size": len(content)}
                     for path, content in files.items()
                 ]
                 self._say(200, json.dumps(listed).encode())
-            elif token and self.headers.get("Authorization") != f"Bearer {token}":
+            elif not is_open:
                 self._say(401, error="GatedRepo")
             elif match["file"] in hub.forbidden:
                 self._say(403)
@@ -90,6 +85,8 @@ def _handler(hub: Hub):
                 self._say(404, error="EntryNotFound")
             else:
                 self._file(match["file"], files[match["file"]])
+
+        do_HEAD = do_GET  # noqa: N815 (http.server names it)
 
         def _file(self, name, content):
             first = int(re.match(r"bytes=(\d+)-", self.headers.get("Range") or "bytes=0-")[1])

@@ -10,6 +10,7 @@ may depend on it.
     python tests/preloaded.py ARGUMENTS    Snakemake with these arguments, its jobs in forks
 """
 
+import gc
 import json
 import os
 import re
@@ -30,7 +31,13 @@ PACKAGES = {
         "transformers",
         "transformers.modeling_utils",
         "transformers.generation",
-        "trl",
+        "transformers.models.gemma3.modeling_gemma3",
+        "transformers.models.llama.modeling_llama",
+        "trl.trainer.dpo_trainer",
+        "trl.trainer.grpo_trainer",
+        "trl.trainer.reward_trainer",
+        "trl.trainer.sft_trainer",
+        "pydantic",
         "peft",
         "datasets",
         "pandas",
@@ -59,9 +66,7 @@ ONE_THREAD = dict.fromkeys(
     + ["VECLIB_MAXIMUM_THREADS"],
     "1",
 )
-STARTED_AGAIN = {
-    "jemalloc_bg_thd"
-}  # threads that a fork starts again: jemalloc's, which pandas loads with Arrow
+STARTED_AGAIN = {"jemalloc_bg_thd"}  # threads that a fork starts again: pandas loads jemalloc with Arrow
 SERVE = "serve"  # the first argument of a server
 OWN_PYTHON = "in a Python of its own"  # the answer to a job that cannot run in a fork
 # What Snakemake runs instead of Python. It imports little, so that it starts at once.
@@ -89,11 +94,7 @@ SNAKEMAKE = "import sys; sys.executable = sys.argv.pop(1); from snakemake.cli im
 
 @contextmanager
 def preloaded(environment: Mapping[str, str], forks: str = "jobs") -> Iterator[list[str]]:
-    """Yield the command that replaces `python -m snakemake` while a server with this environment runs.
-
-    Args:
-        forks: what runs in forks, "jobs" or "snakemake".
-    """
+    """Yield the command that replaces `python -m snakemake` while a server with this environment runs."""
     with tempfile.TemporaryDirectory(prefix="preloaded-") as folder:
         address, client = f"{folder}/socket", Path(folder) / "python"
         client.write_text(
@@ -107,10 +108,8 @@ def preloaded(environment: Mapping[str, str], forks: str = "jobs") -> Iterator[l
             try:
                 if not server.stdout.readline():
                     raise RuntimeError(f"the server of preloaded Python ended with {server.wait()}")
-                yield {
-                    "jobs": [sys.executable, "-c", SNAKEMAKE, str(client)],
-                    "snakemake": [str(client), "-m", "snakemake"],
-                }[forks]
+                of_jobs = [sys.executable, "-c", SNAKEMAKE, str(client)]
+                yield of_jobs if forks == "jobs" else [str(client), "-m", "snakemake"]
             finally:
                 server.stdin.close()  # at which it ends
 
@@ -120,6 +119,7 @@ def serve(address: str, forks: str) -> None:
     begun = dict(os.environ)
     for name in PACKAGES[forks]:
         __import__(name)
+    gc.freeze()  # forks need not look through all that for garbage
     set_by_them = {name: value for name, value in os.environ.items() if begun.get(name) != value}
     lost = set(threads()) - STARTED_AGAIN
     if lost:
@@ -131,10 +131,8 @@ def serve(address: str, forks: str) -> None:
         ready.register(listener, selectors.EVENT_READ)
         print("ready", flush=True)
         while sys.stdin not in [key.fileobj for key, _ in ready.select(timeout=1)]:
-            with suppress(
-                ChildProcessError
-            ):  # jobs that have ended; their seconds are this process's from now on
-                while os.waitpid(-1, os.WNOHANG)[0]:
+            with suppress(ChildProcessError):
+                while os.waitpid(-1, os.WNOHANG)[0]:  # jobs that have ended; their seconds are this process's
                     pass
             listener.settimeout(0)
             with suppress(BlockingIOError):
@@ -157,11 +155,7 @@ def attend(
 ) -> None:
     """Run one job in a fork, report how it ended, and end it if the client does; never return.
 
-    Args:
-        begun: the server's environment.
-        set_by_them: what its imports set in it, as in a job's own Python.
-        decisive: as in DECISIVE.
-    """
+    begun: the server's environment. set_by_them: what its imports set in it. decisive: as in DECISIVE."""
     head, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
     request = b""
     while len(request) < int.from_bytes(head, "big"):
@@ -175,11 +169,8 @@ def attend(
     differences = {**ONE_THREAD, **environment, **meaningless}.items() ^ {**begun, **meaningless}.items()
     names = sorted({name for name, _ in differences if re.fullmatch(decisive, name)})
     if names:
-        print(
-            f"{Path(arguments[0]).name} runs {OWN_PYTHON}: {', '.join(names)} differ",
-            file=sys.stderr,
-            flush=True,
-        )
+        name = Path(arguments[0]).name
+        print(f"{name} runs {OWN_PYTHON}: {', '.join(names)} differ", file=sys.stderr, flush=True)
         connection.sendall(OWN_PYTHON.encode())
         os._exit(0)
     job = os.fork()

@@ -22,29 +22,22 @@ TINY = "workflow/scales/tiny.yaml"
 
 
 def checkout(folder: Path) -> Path:
-    """Copy what Snakemake needs from the repository into a folder, next to existing results; return the
-    folder.
-    """
+    """Copy what Snakemake needs into a folder, next to existing results, and return it."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("Snakefile", "config.yaml"):
         shutil.copy2(ROOT / name, folder)
     if not (folder / "profiles").exists():
-        (folder / "profiles").symlink_to(
-            "workflow/profiles"
-        )  # as in the repository; Snakemake finds its default there
+        (folder / "profiles").symlink_to("workflow/profiles")  # Snakemake finds its default there
+    left_out = shutil.ignore_patterns("__pycache__", "*.egg-info")
     for name in ("workflow", "resources", "envs"):
         shutil.rmtree(folder / name, ignore_errors=True)
-        shutil.copytree(
-            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
-        )
+        shutil.copytree(ROOT / name, folder / name, ignore=left_out)
     return folder
 
 
 @cache
 def unused_checkout() -> Path:
-    """Return a checkout for dry runs, which are then independent of the developer's unfinished or locked
-    files.
-    """
+    """Return a checkout for dry runs, which need none of the developer's unfinished or locked files."""
     parent = tempfile.mkdtemp(prefix="polyreward-tests-")
     atexit.register(shutil.rmtree, parent, ignore_errors=True)
     return checkout(Path(parent) / "polyreward")
@@ -109,11 +102,9 @@ def snakemake(
         offline: use only the hub's cache.
         many_jobs: run jobs in forks of a Python that has loaded PyTorch.
     """
-    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
-    if offline:
-        environment["HF_HUB_OFFLINE"] = "1"
+    environment = variables(**({"HF_HUB_OFFLINE": "1"} if offline else {}))
     return subprocess.run(
-        [*_started("jobs" if many_jobs else "snakemake", environment), *arguments],
+        [*started("jobs" if many_jobs else "snakemake", environment), *arguments],
         cwd=cwd or unused_checkout(),
         env=environment,
         text=True,
@@ -122,18 +113,18 @@ def snakemake(
     )
 
 
+def variables(**more: str) -> dict[str, str]:
+    """Return this process's environment, the same in every test, with more variables."""
+    return {**{name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}, **more}
+
+
 _servers: dict[str, tuple] = {}  # {what runs in forks: its server's variables, its end, Snakemake's command}
 
 
-def _started(forks: str, environment: dict[str, str]) -> list[str]:
-    """Return the command of a preloaded Snakemake; this process keeps its server for the next call that has
-    the same variables.
-    """
-    decisive = {
-        name: value
-        for name, value in environment.items()
-        if re.fullmatch(DECISIVE[forks], name) and name not in ANYHOW
-    }
+def started(forks: str, environment: dict[str, str]) -> list[str]:
+    """Return the command of a preloaded Snakemake; its server stays for calls with the same variables."""
+    names = [name for name in environment if re.fullmatch(DECISIVE[forks], name) and name not in ANYHOW]
+    decisive = {name: environment[name] for name in names}
     kept = _servers.get(forks)
     if kept is None or kept[0] != decisive:
         if kept:

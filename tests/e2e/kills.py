@@ -9,12 +9,12 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from recorded import Job
+from support import started, variables
 
 LOOK = 0.02  # seconds between two looks at a run
 TRIES = 4  # kills that may come too late for a job, each at half the time of the one before
@@ -54,37 +54,27 @@ class Wave:
 
     def __init__(self, folder: Path, jobs: Sequence[Job], scale: Sequence[str], seed: int):
         self.folder, self.jobs = folder, jobs
-        self.command = [
-            sys.executable,
-            "-m",
-            "snakemake",
-            "--nolock",  # as make runs it, which locks the folder itself
-            "--rerun-incomplete",
-            *scale,
-            *(path for job in jobs for path in job.outputs),
-        ]
+        self.paths = [path for job in jobs for path in job.outputs]
+        self.environment = variables(HF_HUB_OFFLINE="1")
+        # Without a lock, as make runs it, which locks the folder itself. Jobs end with the Snakemake that is killed.
+        options = ["--nolock", "--rerun-incomplete", *scale]
+        self.command = [*started("jobs", self.environment), *options, *self.paths]
         draw = random.Random(seed)
-        self.after = {
-            job.log: draw.uniform(0.1, 0.7) * job.seconds for job in jobs
-        }  # seconds from the start of its log
+        # Seconds from the start of its log
+        self.after = {job.log: draw.uniform(0.1, 0.7) * job.seconds for job in jobs}
         self.kills = self.late = 0
         self.quick: list[str] = []  # rules whose job was over each time
 
     def problems(self) -> list[str]:
         """Kill, run again, compare and put everything back; returns in words what went wrong."""
         kept = self.folder / ".kept"
-        paths = [path for job in self.jobs for path in job.outputs]
-        for path in paths:
+        for path in self.paths:
             (kept / path).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / path).rename(kept / path)
         try:
-            return [
-                *self._run(),
-                *(text for path in paths if (text := self._difference(kept, path))),
-                *self._halves(),
-            ]
+            return [*self._run(), *self._differences(kept), *self._halves()]
         finally:
-            for path in paths:
+            for path in self.paths:
                 _remove(self.folder / path)
                 (kept / path).rename(self.folder / path)
             shutil.rmtree(kept)
@@ -99,7 +89,7 @@ class Wave:
                     _remove(self.folder / path)
             code, said, killed = self._start(left)
             for job in killed:
-                if all((self.folder / path).exists() for path in job.outputs):
+                if self._made(job):
                     self.late += 1
                     self.after[job.log] /= 2
                 else:
@@ -112,22 +102,14 @@ class Wave:
             elif not killed:
                 return []
         self.quick = [job.rule for job in left.values() if job.seconds < QUICK]
-        return [
-            f"{job.rule}: could not be killed midway" for job in left.values() if job.rule not in self.quick
-        ]
+        slow = [job.rule for job in left.values() if job.seconds >= QUICK]
+        return [f"{rule}: could not be killed midway" for rule in slow]
 
     def _start(self, left: dict[str, Job]) -> tuple[int, str, list[Job]]:
         """Start the run; returns its exit status, what it said and the jobs for which it was killed."""
         with open(self.folder / "run.log", "w+", encoding="utf-8") as stream:
-            environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
-            process = subprocess.Popen(
-                self.command,
-                cwd=self.folder,
-                env=environment,
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+            how = {"stdout": stream, "stderr": subprocess.STDOUT, "start_new_session": True}
+            process = subprocess.Popen(self.command, cwd=self.folder, env=self.environment, **how)
             since, killed = {}, []
             while process.poll() is None and not killed:
                 time.sleep(LOOK)
@@ -136,9 +118,7 @@ class Wave:
                         since[log] = time.monotonic()
                 running = [log for log in since if not self._made(left[log])]
                 due = [log for log in running if time.monotonic() - since[log] >= self.after[log]]
-                if due and len(due) == len(
-                    running
-                ):  # jobs that run at the same time are killed at the same time
+                if due and len(due) == len(running):  # jobs that run at the same time die at the same time
                     os.killpg(process.pid, signal.SIGKILL)
                     self.kills += 1
                     killed = [left[log] for log in due]
@@ -149,27 +129,23 @@ class Wave:
     def _made(self, job: Job) -> bool:
         return all((self.folder / path).exists() for path in job.outputs)
 
-    def _difference(self, kept: Path, path: str) -> str | None:
-        whole, again = content(kept / path), content(self.folder / path)
-        names = sorted(name for name in whole.keys() | again.keys() if whole.get(name) != again.get(name))
-        return f"{path}: after a kill it is another in {', '.join(names)}" if names else None
+    def _differences(self, kept: Path) -> Iterator[str]:
+        for path in self.paths:
+            whole, again = content(kept / path), content(self.folder / path)
+            names = sorted(name for name in whole.keys() | again.keys() if whole.get(name) != again.get(name))
+            if names:
+                yield f"{path}: after a kill it is another in {', '.join(names)}"
 
     def _halves(self) -> list[str]:
         """Return what killed jobs left next to their outputs."""
-        folders = {(self.folder / path).parent for job in self.jobs for path in job.outputs}
-        names = [Path(path).name for job in self.jobs for path in job.outputs]
-        found = (
-            path
-            for folder in folders
-            for path in folder.glob(".*")
-            if path.name[1:].rsplit(".", 1)[0] in names
-        )
+        names = {Path(path).name for path in self.paths}
+        hidden = [one for path in self.paths for one in (self.folder / path).parent.glob(".*")]
+        found = {path for path in hidden if path.name[1:].rsplit(".", 1)[0] in names}
         return [f"{path}: left over" for path in sorted(found)]
 
 
 def content(path: Path) -> dict[str, bytes]:
-    """Return {file: bytes} of a folder, or of a file by the name "the file"; Snakemake's own mark in a folder
-    is left out."""
+    """Return {file: bytes} of a folder without Snakemake's mark, or of a file by the name "the file"."""
     if not path.is_dir():
         return {"the file": path.read_bytes()} if path.exists() else {}
     files = (file for file in path.rglob("*") if file.is_file() and file.name != ".snakemake_timestamp")

@@ -12,6 +12,7 @@ from polyreward.core.tables import read_scores
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.pairs import score_rows
 from polyreward.settings.transfer import RewardModelTraining
+from polyreward.training.common import Job
 from polyreward.training.reward_model import train_reward_model
 
 QUARTER = "tests/quarter_of_mini.yaml"
@@ -87,8 +88,8 @@ def test_a_lost_adapter_makes_it_fall(quarter, base, tmp_path):
         lora={"top_layers": 5},
     )
     rows = read_jsonl(quarter / "3_translated/train/en.jsonl")
-    where = (tmp_path / "checkpoints", tmp_path / "model", f"{base}_en")
-    train_reward_model(quarter / f"4_models/bases/{base}", rows, settings, 1, *where)
+    job = Job(1, tmp_path / "checkpoints", tmp_path / "model", f"{base}_en")
+    train_reward_model(quarter / f"4_models/bases/{base}", rows, settings, job)
     assert scored(tmp_path / "model", english(quarter)) < LEAST
 
 

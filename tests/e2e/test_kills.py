@@ -12,22 +12,16 @@ SEED = 20  # draws the jobs and the moments; FAULTS_SEED has another one
 SAMPLE = ("dpo_policy", "reward_scores", "table1")
 
 
-def made(*names):
-    return [
-        Job(name, name, (f"{name}.out",), tuple(f"{one}.out" for one in needs), 1.0) for name, needs in names
-    ]
-
-
 def test_no_wave_holds_a_job_that_another_one_of_it_needs():
-    jobs = made(
-        ("data", ""), ("base", ""), ("rows", ["data"]), ("model", ["base", "rows"]), ("scores", ["model"])
-    )
-    assert [[job.rule for job in wave] for wave in waves([jobs[0], jobs[1], jobs[4]], jobs)] == [
-        ["data", "base"],
-        ["scores"],
+    needs = {"data": [], "base": [], "rows": ["data"], "model": ["base", "rows"], "scores": ["model"]}
+    jobs = [
+        Job(name, name, (f"{name}.out",), tuple(f"{one}.out" for one in ones), 1.0)
+        for name, ones in needs.items()
     ]
+    chosen = waves([jobs[0], jobs[1], jobs[4]], jobs)
+    assert [[job.rule for job in wave] for wave in chosen] == [["data", "base"], ["scores"]]
     assert [len(wave) for wave in waves(jobs, jobs)] == [2, 1, 1, 1]
-    assert {job.rule for job in one_of_each_rule(jobs, 1)} == {"data", "base", "rows", "model", "scores"}
+    assert {job.rule for job in one_of_each_rule(jobs, 1)} == needs.keys()
 
 
 def killed(copy, chosen, jobs, seed):
@@ -38,10 +32,8 @@ def killed(copy, chosen, jobs, seed):
         problems += run.problems()
         names = " ".join(job.rule for job in wave)
         quick = f"; too quick to kill: {', '.join(run.quick)}" if run.quick else ""
-        print(
-            f"{run.kills} kills ({run.late} too late), {time.monotonic() - start:.0f} s: {names}{quick}",
-            flush=True,
-        )
+        seconds = f"{time.monotonic() - start:.0f} s"
+        print(f"{run.kills} kills ({run.late} too late), {seconds}: {names}{quick}", flush=True)
     return problems
 
 

@@ -1,7 +1,6 @@
 """What users do in a checkout of theirs: their own reward models, benchmark and seeds, and a training that is
 killed."""
 
-import json
 import os
 import re
 import shutil
@@ -15,6 +14,8 @@ import pytest
 from flow import LANGUAGES, SCALE
 from support import snakemake
 
+from polyreward.core.files import write_jsonl
+
 pytestmark = pytest.mark.slow
 
 MINE = """
@@ -25,29 +26,18 @@ reward_models:
 own_benchmarks:
   mine: {path: mine.jsonl, language: es}
 """
+RICE = {
+    "id": "one",
+    "subset": "rice",
+    "prompt": "How do I cook rice?",
+    "chosen": "Simmer it.",
+    "rejected": "Rice is a plant.",
+}
 ITEMS = [
-    {
-        "id": "one",
-        "subset": "rice",
-        "prompt": "How do I cook rice?",
-        "chosen": "Simmer it.",
-        "rejected": "Rice is a plant.",
-    },
-    {
-        "id": "two",
-        "subset": "rice",
-        "prompt": "And beans?",
-        "chosen": "Soak them.",
-        "rejected": ["Beans?", "No.", "I like beans."],
-    },
-    {
-        "id": "three",
-        "subset": "chat",
-        "prompt": [{"role": "user", "content": "Hi"}],
-        "chosen": "Hello!",
-        "rejected": "What?",
-    },
-]
+    RICE,
+    {**RICE, "id": "two", "prompt": "And beans?", "chosen": "Soak them.", "rejected": ["Beans?", "No.", "I like beans."]},
+    {"id": "three", "subset": "chat", "prompt": [{"role": "user", "content": "Hi"}], "chosen": "Hello!", "rejected": "What?"},
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -56,20 +46,17 @@ def mine(copy):
     folder = copy.parent / "mine"
     shutil.copytree(copy, folder)
     (folder / "mine.yaml").write_text(MINE, encoding="utf-8")
-    (folder / "mine.jsonl").write_text("".join(json.dumps(item) + "\n" for item in ITEMS), encoding="utf-8")
+    write_jsonl(ITEMS, folder / "mine.jsonl")
     return folder
 
 
-def with_mine(folder, *targets):
-    return snakemake(
-        *targets, "--configfile", *SCALE, "mine.yaml", "--cores", "2", cwd=folder, many_jobs=True
-    )
+def with_mine(folder, *targets, overlay="mine.yaml"):
+    targets = [f"results/tiny/{target}" for target in targets]
+    return snakemake(*targets, "--configfile", *SCALE, overlay, "--cores", "2", cwd=folder, many_jobs=True)
 
 
 def test_a_reward_model_and_a_benchmark_of_the_user_s_own_are_in_the_tables(mine, tiny):
-    ran = with_mine(
-        mine, "results/tiny/benchmark_mine.csv", "results/tiny/subsets.csv", "results/tiny/baselines.csv"
-    )
+    ran = with_mine(mine, "benchmark_mine.csv", "subsets.csv", "baselines.csv")
     assert ran.returncode == 0, ran.stdout
     table = pd.read_csv(mine / "results/tiny/benchmark_mine.csv").set_index(["scorer", "subset"])
     scorers = set(table.index.get_level_values("scorer"))
@@ -78,12 +65,10 @@ def test_a_reward_model_and_a_benchmark_of_the_user_s_own_are_in_the_tables(mine
     assert table.xs("all items", level="subset")["n_items"].eq(3).all()
     assert table.xs("rice", level="subset")["chance_pct"].eq((50 + 25) / 2).all()
     assert table.loc[("length", "rice"), "accuracy_pct"] == 0
-    assert (
-        table.loc[("my-dpo", "all items"), "accuracy_pct"] == 0
-    )  # a policy that is its reference ties, and a tie is wrong
-    same = pd.read_csv(mine / "results/tiny/subsets.csv").set_index(
-        ["scorer", "benchmark", "eval_language", "subset"]
-    )
+    # A policy that is its reference ties, and a tie is wrong.
+    assert table.loc[("my-dpo", "all items"), "accuracy_pct"] == 0
+    keys = ["scorer", "benchmark", "eval_language", "subset"]
+    same = pd.read_csv(mine / "results/tiny/subsets.csv").set_index(keys)
     columns = ["accuracy_pct", "low", "high", "n_pairs"]
     listed, trained = same.loc["my-classifier"][columns], same.loc["tiny-llama_es"][columns]
     pd.testing.assert_frame_equal(listed.loc[trained.index], trained)
@@ -93,12 +78,8 @@ def test_a_reward_model_and_a_benchmark_of_the_user_s_own_are_in_the_tables(mine
 
 
 def test_a_bad_item_of_an_own_benchmark_is_named_by_its_line(mine):
-    text = (mine / "mine.jsonl").read_text(encoding="utf-8")
-    broken = [{**ITEMS[0], "id": "four", "rejected": []}, {**ITEMS[0]}]
-    (mine / "mine.jsonl").write_text(
-        text + "".join(json.dumps(item) + "\n" for item in broken), encoding="utf-8"
-    )
-    ran = with_mine(mine, "results/tiny/benchmark_mine.csv")
+    write_jsonl([*ITEMS, {**RICE, "id": "four", "rejected": []}, RICE], mine / "mine.jsonl")
+    ran = with_mine(mine, "benchmark_mine.csv")
     assert ran.returncode != 0
     assert "mine.jsonl:4: `rejected` is empty; give one or drop the item" in ran.stdout
     assert "mine.jsonl:5: id `one` is also in line 1" in ran.stdout
@@ -131,16 +112,7 @@ def test_two_seeds_are_trained_and_their_spread_is_told(mine):
         "reward_model_seeds: [1, 2]\nbases: [tiny-llama]\ngate: {base: tiny-llama}\n"
     )
     (mine / "seeds.yaml").write_text(overlay, encoding="utf-8")
-    ran = snakemake(
-        "results/tiny/table1.csv",
-        "--configfile",
-        *SCALE,
-        "seeds.yaml",
-        "--cores",
-        "2",
-        cwd=mine,
-        many_jobs=True,
-    )
+    ran = with_mine(mine, "table1.csv", overlay="seeds.yaml")
     assert ran.returncode == 0, ran.stdout
     table = pd.read_csv(mine / "results/tiny/table1.csv")
     assert table["n_seeds"].eq(2).all()

@@ -13,7 +13,7 @@ from polyreward.core.files import read_jsonl
 pytestmark = pytest.mark.slow
 
 SETTINGS = """
-carb: {item_files: [items.json, more.jsonl], cultures: [it, ko], domains: [food, law], example_culture: it}
+carb: {item_files: [items.json, more.jsonl], cultures: [it, ko], domains: [food, law]}
 think_as_locals: {cultures: null, evaluation: {cultures: [it, ko]}}
 """
 TEXTS = {
@@ -47,41 +47,18 @@ def items(language):
     ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def folder(table1, copied, tmp_path_factory):
-    """A checkout in which a user has brought items."""
-    folder = copied(table1, tmp_path_factory.mktemp("own") / "items")
+def test_a_benchmark_of_the_user_s_own_gets_a_leaderboard_and_figures(table1, copied, tmp_path):
+    folder = copied(table1, tmp_path / "items")
     (folder / "mine.yaml").write_text(SETTINGS, encoding="utf-8")
     (folder / "items.json").write_text(
         json.dumps(items("Italian"), ensure_ascii=False, indent=2), encoding="utf-8"
     )
     lines = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items("Korean"))
     (folder / "more.jsonl").write_text(lines, encoding="utf-8")
-    return folder
-
-
-def made(folder, *targets):
-    wanted = [
-        "--configfile",
-        *SCALE,
-        "mine.yaml",
-        "--cores",
-        "2",
-        "--",
-        *(f"results/tiny/{name}" for name in targets),
-    ]
-    return snakemake(*wanted, cwd=folder, many_jobs=True)
-
-
-def test_a_benchmark_of_the_user_s_own_gets_a_leaderboard_and_figures(folder):
-    figures = [f"carb_figure{number}.png" for number in (1, 2, 3)]
-    ran = made(
-        folder,
-        "carb_leaderboard.csv",
-        *figures,
-        "carb_construction.csv",
-        "carb_consistency.png",
-    )
+    targets = ["carb_leaderboard.csv", "carb_construction.csv", "carb_consistency.png"]
+    targets += [f"carb_figure{number}.png" for number in (1, 2, 3)]
+    wanted = ["--configfile", *SCALE, "mine.yaml", "--cores", "2", "--"]
+    ran = snakemake(*wanted, *(f"results/tiny/{name}" for name in targets), cwd=folder, many_jobs=True)
     assert ran.returncode == 0, ran.stdout
     results = folder / "results/tiny"
     leaderboard = pd.read_csv(results / "carb_leaderboard.csv").set_index("scorer")
@@ -90,11 +67,7 @@ def test_a_benchmark_of_the_user_s_own_gets_a_leaderboard_and_figures(folder):
     assert leaderboard["n"].eq(24).all() and leaderboard.loc["chance", "carb"] == 25
     # the chosen answer is the longest to each question of law, and to none of food
     assert leaderboard.loc["length", ["it", "ko", "food", "law", "carb"]].tolist() == [50, 50, 0, 100, 50]
-    used = [
-        item
-        for culture in ("it", "ko")
-        for item in read_jsonl(results / f"work/2_prepared/carb/{culture}.jsonl")
-    ]
+    used = read_jsonl([results / f"work/2_prepared/carb/{culture}.jsonl" for culture in ("it", "ko")])
     given = {(item["prompt"], *item["chosen"]) for language in TEXTS for item in items(language)}
     assert {(item["prompt"], item["answers"][item["chosen"]]) for item in used} == given
     assert all(item["category"] == "other" and item["rejected_model"] == ["a", "b", "c"] for item in used)
@@ -105,20 +78,3 @@ def test_a_benchmark_of_the_user_s_own_gets_a_leaderboard_and_figures(folder):
     assert counts["items_drawn"].tolist() == [6] * 4 and counts["references"].isna().all()
     consistency = pd.read_csv(results / "carb_consistency.csv")
     assert set(consistency["n_items"]) == {0} and consistency["consistency"].isna().all()
-
-
-def test_bad_items_are_named_all_at_once(folder):
-    bad = [
-        *items("Italian"),
-        {**items("Italian")[0], "chosen": ["Uno.", "Due."]},
-        {**items("Korean")[0], "language": None},
-    ]
-    (folder / "items.json").write_text(json.dumps(bad), encoding="utf-8")
-    ran = made(folder, "carb_leaderboard.csv")
-    assert ran.returncode != 0
-    assert "items.json: item 13: `food_0`: `chosen` has 2 texts; write one text" in ran.stdout
-    assert "items.json: item 13: `food_0`: items.json: item 1 has the same id, too" in ran.stdout
-    assert (
-        "items.json: item 14: `food_0`: has no `language` (or `culture`); give it, such as ko or Korean"
-        in ran.stdout
-    )

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from itertools import chain
 
 import pytest
 from flow import REGISTRY, SCALE, remote
@@ -38,16 +39,12 @@ def test_the_report_shows_every_artifact_with_its_number_and_caption(report):
         assert caption in html.unescape(found["caption"]), name
         assert found["labels"]["number"] == artifact["number"]
         assert found["data_uri"].startswith("data:")
-    assert (
-        shown["results/tiny/table1.html"]["mime_type"] == "text/html"
-    )  # other than CSV, it opens in the page
+    assert shown["results/tiny/table1.html"]["mime_type"] == "text/html"  # it opens in the page
 
 
 def test_the_reports_entries_are_told_apart_by_their_labels(report):
     shown = held(report, "results")
-    categories = [
-        [path for paths in of.values() for path in paths] for of in held(report, "categories").values()
-    ]
+    categories = [list(chain(*of.values())) for of in held(report, "categories").values()]
     assert len(categories) == 3  # each of the two papers has a Figure 1
     for listed in categories:
         labels = [tuple(shown[path]["labels"].values()) for path in listed]
@@ -55,16 +52,12 @@ def test_the_reports_entries_are_told_apart_by_their_labels(report):
     assert sorted(path for listed in categories for path in listed) == sorted(shown)
 
 
-def test_the_report_has_a_front_page_the_rules_and_their_times(report):
+def test_the_report_has_a_front_page_the_rules_and_their_times_and_loads_nothing(report, tiny):
     front = held(report, "workflow_desc")
     assert "tiny-gemma and tiny-llama" in front and "system-message" not in front
     assert {"reward_model", "table1", "executed_notebook"} <= held(report, "rules").keys()
-    assert "reward_model" in str(held(report, "rulegraph_spec")) and "reward_model" in str(
-        held(report, "runtimes_spec")
-    )
-
-
-def test_the_report_is_read_offline_and_anywhere(report, tiny):
+    assert all("reward_model" in str(held(report, name)) for name in ("rulegraph_spec", "runtimes_spec"))
+    # It is read offline, and anywhere.
     assert remote(report) == []
     assert str(tiny.parents[1]) not in report
 

@@ -26,30 +26,15 @@ OTHER_USER = [
 ]  # fmt: skip
 
 
-def environment(folder, **more):
-    """Return the variables of a run that has nothing of ours."""
-    kept = {name: os.environ[name] for name in ("PATH", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
-    return {**kept, "HOME": str(folder), "HF_HUB_OFFLINE": "1", **more}
-
-
 def rebuild(folder, cores, variables, umask, before=()):
     """Start a run in a new checkout; before: words in front of the command."""
-    command = [
-        *before,
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--configfile",
-        *SCALE,
-        "--cores",
-        str(cores),
-        *TARGETS,
-    ]
-    given = environment(folder, **variables)
+    options = ["--configfile", *SCALE, "--cores", str(cores)]
+    command = [*before, sys.executable, "-m", "snakemake", *options, *TARGETS]
+    kept = {name: os.environ[name] for name in ("PATH", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+    given = {**kept, "HOME": str(folder), "HF_HUB_OFFLINE": "1", **variables}  # nothing else of ours
     with open(folder / "run.log", "w", encoding="utf-8") as stream:
-        return subprocess.Popen(
-            command, cwd=folder, env=given, stdout=stream, stderr=subprocess.STDOUT, umask=umask
-        )
+        how = {"stdout": stream, "stderr": subprocess.STDOUT, "umask": umask}
+        return subprocess.Popen(command, cwd=folder, env=given, **how)
 
 
 def made(results):
@@ -65,9 +50,8 @@ def turkish(folder):
     if "tr_TR.utf8" in subprocess.run(["locale", "-a"], capture_output=True, text=True).stdout.split():
         return {"LC_ALL": "tr_TR.UTF-8"}
     folder.mkdir()
-    if subprocess.run(
-        ["localedef", "-i", "tr_TR", "-f", "UTF-8", folder / "tr_TR.UTF-8"], check=False
-    ).returncode:
+    made = ["localedef", "-i", "tr_TR", "-f", "UTF-8", folder / "tr_TR.UTF-8"]
+    if subprocess.run(made, check=False).returncode:
         print("not tried: the Turkish locale, which the system does not know")
     return {"LC_ALL": "tr_TR.UTF-8", "LOCPATH": str(folder)}
 

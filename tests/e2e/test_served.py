@@ -16,22 +16,9 @@ RESPONSES = "results/tiny/work/4_models/policy_data/responses_es.jsonl"
 @pytest.fixture
 def arguments(tmp_path):
     """The overlay that serves with the stub, and what is made, as arguments of Snakemake."""
-    stub = [
-        sys.executable,
-        str(ROOT / "tests/completions_server.py"),
-        "{model}",
-        "--port",
-        "{port}",
-        "--dtype",
-        "{dtype}",
-    ]
-    serve = {
-        "command": [*stub, "--notes", str(tmp_path)],
-        "startup_s": 120,
-        "concurrency": 4,
-        "timeout_s": 60,
-        "retries": 0,
-    }
+    options = ["{model}", "--port", "{port}", "--dtype", "{dtype}", "--notes", str(tmp_path)]
+    command = [sys.executable, str(ROOT / "tests/completions_server.py"), *options]
+    serve = {"command": command, "startup_s": 120, "concurrency": 4, "timeout_s": 60, "retries": 0}
     overlay = {"devices": {"serve": serve}, "alignment": {"sft": None}}
     (tmp_path / "served.yaml").write_text(yaml.safe_dump(overlay))
     return [SAMPLE, RESPONSES, "--cores", "1", "--configfile", *SCALE, str(tmp_path / "served.yaml")]

@@ -28,23 +28,13 @@ CULTURES = {
         }
         for culture, (territory, holiday) in TERRITORIES.items()
     },
-    "languages": {
-        name: {"labelled": "{Place}: {answer}", "unlabelled": "{answer}", "paraphrase": "{answer} {place}!"}
-        for name in NAMES
-    },
+    "languages": {name: {"labelled": "{Place}: {answer}", "unlabelled": "{answer}"} for name in NAMES},
 }
 WORDS = {
-    "en": ["a bow", "a handshake", "two kisses", "a nod", "a wave", "a hug"],
-    "de": ["Verbeugung", "Handschlag", "zwei Küsse", "Nicken", "Winken", "Umarmung"],
-    "ru": ["поклон", "рукопожатие", "два поцелуя", "кивок", "взмах рукой", "объятие"],
-    "ja": [
-        "お辞儀をします",
-        "握手をします",
-        "キスを二回します",
-        "うなずきます",
-        "手を振ります",
-        "抱き合います",
-    ],
+    "en": ["a bow", "a handshake", "two kisses", "a nod"],
+    "de": ["Verbeugung", "Handschlag", "zwei Küsse", "Nicken"],
+    "ru": ["поклон", "рукопожатие", "два поцелуя", "кивок"],
+    "ja": ["お辞儀をします", "握手をします", "キスを二回します", "うなずきます"],
 }
 
 
@@ -69,15 +59,8 @@ def fact_topic(fact: str, **changes) -> dict:
     holiday = " {holiday}" if fact == "holiday_date" else ""
     name = fact.replace("_", "-") + ("-1" if holiday else "")
     prompt, answer = (dict.fromkeys(NAMES, text) for text in (f"{{place}}{holiday}?", "= {value}"))
-    found = {
-        "id": name,
-        "domain": "values",
-        "source": "data",
-        "prompt": prompt,
-        "fact": fact,
-        "answer": answer,
-    }
-    return {**found, **changes}
+    found = {"id": name, "domain": "values", "source": "data", "fact": fact}
+    return {**found, "prompt": prompt, "answer": answer, **changes}
 
 
 def reference(culture: str, value: str | None, **changes) -> dict:

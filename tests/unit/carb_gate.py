@@ -1,11 +1,9 @@
-"""The gate of our items: what reads no question must be at chance, in each domain and in each culture's
-language."""
+"""The gate of our items: what reads no question must be at chance, in each domain and in each language."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 from statsmodels.stats.proportion import proportion_confint
@@ -16,10 +14,9 @@ from polyreward.scoring.interface import Conversations
 
 text_scorers = script("score/carb_text_scores").text_scorers
 
-CHANCE = 25.0
+CHANCE = 0.25
 FOLDS = 10
 GRAMS = {"words": ("word", (1, 1)), "characters": ("char", (2, 4))}  # what the classifiers count
-COLUMNS = ["by", "name", "scorer", "accuracy_pct", "low", "high", "n_items"]
 
 Scores = dict[str, list[np.ndarray]]  # {scorer: the scores of each item's answers}
 
@@ -43,46 +40,31 @@ def classifier_scores(items: Sequence[dict], seed: int) -> Scores:
     for places in cells.values():
         own = [items[place] for place in places]
         for name, scores in found.items():
-            for place, of_item in zip(
-                places, _naive_bayes(own, _folds(own, seed), *GRAMS[name]), strict=True
-            ):
-                scores[place] = of_item
+            for place, values in zip(places, _naive_bayes(own, _folds(own, seed), *GRAMS[name]), strict=True):
+                scores[place] = values
     return found
 
 
-def gate_table(items: Sequence[dict], scores: Mapping[str, Sequence[np.ndarray]]) -> pd.DataFrame:
-    """Return each scorer's accuracy (%) with its 95% Wilson interval, over all, by domain and by culture
-    (COLUMNS).
+def accuracies(items: Sequence[dict], scores: Mapping[str, Sequence[np.ndarray]]) -> dict[tuple, tuple]:
+    """Return {(scorer, by, name): (accuracy, low, high) as shares} over all, by domain and by culture.
 
-    Ties at the top are shared out. items: as selection.finished_items returns them; scores: {scorer: of each
-    item's answers}."""
-    records = []
+    Ties at the top are shared out; intervals are Wilson's, of 95%."""
+    found = {}
     for scorer, of_items in scores.items():
-        right = np.array(
-            [_right(values, item["chosen"]) for item, values in zip(items, of_items, strict=True)]
-        )
+        at_top = [np.isclose(values, values.max(), rtol=0, atol=1e-9) for values in of_items]
+        right = np.array([top[item["chosen"]] / top.sum() for item, top in zip(items, at_top, strict=True)])
         for by in ("all", "domain", "culture"):
             names = np.array([item.get(by, "all") for item in items])
             for name in dict.fromkeys(names):
-                values = right[names == name]
-                low, high = proportion_confint(values.sum(), len(values), alpha=0.05, method="wilson")
-                records.append((by, name, scorer, 100 * values.mean(), 100 * low, 100 * high, len(values)))
-    return pd.DataFrame(records, columns=COLUMNS)
+                own = right[names == name]
+                ends = proportion_confint(own.sum(), len(own), alpha=0.05, method="wilson")
+                found[scorer, by, name] = (own.mean(), *ends)
+    return found
 
 
-def off_chance(table: pd.DataFrame) -> list[str]:
-    """Return where a scorer is above chance by its interval, in words; what is below chance gives nothing
-    away."""
-    return [
-        f"{scorer}, {by} {name}: {accuracy:.1f}% [{low:.1f}, {high:.1f}] of {count} items"
-        for by, name, scorer, accuracy, low, high, count in table.itertuples(index=False)
-        if low > CHANCE
-    ]
-
-
-def _right(values: np.ndarray, chosen: int) -> float:
-    top = np.isclose(values, values.max(), rtol=0, atol=1e-9)
-    return float(top[chosen]) / top.sum()
+def off_chance(items: Sequence[dict], scores: Mapping[str, Sequence[np.ndarray]]) -> list[tuple]:
+    """Return where a scorer is above chance by its interval; what is below gives nothing away."""
+    return [(*key, found) for key, found in accuracies(items, scores).items() if found[1] > CHANCE]
 
 
 def _naive_bayes(

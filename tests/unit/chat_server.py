@@ -32,9 +32,7 @@ def sensible(body: dict, times: int) -> tuple:
 
 class Server(ThreadingHTTPServer):
     """A server on loopback. respond(body, times) gives (status, headers, JSON or text); times: requests with
-    this body.
-
-    A function instead of JSON or text gets the handler, and sends anything."""
+    this body."""
 
     daemon_threads = True
     request_queue_size = 64  # several judges connect at once; by default the sixth that waits is refused
@@ -70,16 +68,10 @@ class Handler(BaseHTTPRequestHandler):
         status, headers, reply = server.respond(body, times)
         with server.lock:
             server.open -= 1
-        if callable(reply):
-            reply(self)
-            return
         text = (reply if isinstance(reply, str) else json.dumps(reply)).encode()
         self.send_response(status)
-        for name, value in {
-            "Content-Type": "application/json",
-            **headers,
-            "Content-Length": str(len(text)),
-        }.items():
+        sent = {"Content-Type": "application/json", **headers, "Content-Length": str(len(text))}
+        for name, value in sent.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(text)

@@ -26,20 +26,16 @@ def scores(right, rows=ROWS):
 
 
 def together(tables, rows=ROWS, benchmark="bench", language="en"):
-    """Return {scorer: scores} as one table with the subsets and templates of the rows, as read_scores gives it."""
-    facts = pd.DataFrame(
-        [(row["id"], row["subset"], row.get("template") or row["id"]) for row in rows],
-        columns=["id", "subset", "template"],
+    """Return {scorer: scores} as one table with the subsets and templates of the rows, as read_scores gives
+    it."""
+    facts = pd.DataFrame([{"template": row["id"], **row} for row in rows])[["id", "subset", "template"]]
+    parts = (
+        facts.merge(table.drop(columns=["subset", "template"], errors="ignore"), on="id", how="right").assign(
+            benchmark=benchmark, scorer=name, language=language
+        )
+        for name, table in tables.items()
     )
-    return pd.concat(
-        [
-            facts.merge(
-                table.drop(columns=["subset", "template"], errors="ignore"), on="id", how="right"
-            ).assign(benchmark=benchmark, scorer=name, language=language)
-            for name, table in tables.items()
-        ],
-        ignore_index=True,
-    )
+    return pd.concat(parts, ignore_index=True)
 
 
 def comparison(rows=ROWS, ties="wrong", interval=INTERVAL, benchmark=BENCHMARK, a_slice=False, **tables):

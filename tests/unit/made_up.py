@@ -41,23 +41,20 @@ def scores(right):
     """A score table from {section: the share of templates that are right}; a negative share counts from the
     last one."""
     chosen = [
-        float(n < share * TEMPLATES) if share >= 0 else float(n >= (1 + share) * TEMPLATES)
-        for section in SECTIONS
+        float(n < share * TEMPLATES if share >= 0 else n >= (1 + share) * TEMPLATES)
+        for share in (right[section] for section in SECTIONS)
         for n in range(TEMPLATES)
-        for share in [right[section]]
     ]
     return pd.DataFrame(ROWS).assign(score_chosen=chosen, score_rejected=0.5)
 
 
 def together(tables):
     """Return {(scorer, language): scores} as one table, as read_scores gives it."""
-    return pd.concat(
-        [
-            table.assign(benchmark=BENCHMARK.name, scorer=scorer, language=language)
-            for (scorer, language), table in tables.items()
-        ],
-        ignore_index=True,
+    parts = (
+        table.assign(benchmark=BENCHMARK.name, scorer=scorer, language=language)
+        for (scorer, language), table in tables.items()
     )
+    return pd.concat(parts, ignore_index=True)
 
 
 def accuracies(rights, scorers=tuple(f"{BASE}_{language}" for language in LANGUAGES), seeds=(1,)):
@@ -65,12 +62,9 @@ def accuracies(rights, scorers=tuple(f"{BASE}_{language}" for language in LANGUA
 
     Where none is named: a third, and half of `length`."""
     tables = {}
-    for scorer in (*scorers, "length"):
-        for language in LANGUAGES:
-            right = rights.get((scorer, language), 0.5 if scorer == "length" else 0.3)
-            tables[scorer, language] = scores(
-                right if isinstance(right, dict) else dict.fromkeys(SECTIONS, right)
-            )
+    for key in product((*scorers, "length"), LANGUAGES):
+        right = rights.get(key, 0.5 if key[0] == "length" else 0.3)
+        tables[key] = scores(right if isinstance(right, dict) else dict.fromkeys(SECTIONS, right))
     models = [ModelName.parse(name) for name in scorers if "_" in name]  # no other scorer's name has one
     trainings = {
         (one.base, one.language): [str(ModelName(one.base, one.language, seed)) for seed in seeds]

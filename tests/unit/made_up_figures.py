@@ -1,5 +1,7 @@
 """Figures 1 to 3, drawn from made-up tables of the size of scale mini: {name: a function that draws it}."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 
@@ -18,36 +20,27 @@ BASES = ["gemma-3-270m", "smollm2-135m-instruct"]
 def geometry() -> pd.DataFrame:
     """Figure 1's table. A reward model of each language keeps less of its base than the one before."""
     records = []
-    for base, start in zip(BASES, (0.62, 0.55), strict=True):
-        for place, training in enumerate(["base", *LANGUAGES]):
-            first = start + 0.05 * place
-            rest = (1 - first) * np.array([0.4, 0.3, 0.2, 0.1])
-            shares = [first, *rest]
-            records.append((base, training, "share", "", first, first - 0.02, min(first + 0.02, 1), 200))
-            records += [
-                (base, training, "spectrum", str(k + 1), s, s * 0.9, s * 1.1, 200)
-                for k, s in enumerate(shares)
-            ]
-            if training != "base":
-                for shift, language in enumerate(LANGUAGES):
-                    cka = 0.97 - 0.07 * place - 0.02 * shift
-                    records.append(
-                        (base, training, "cka", language, cka, cka - 0.06, min(cka + 0.03, 0.995), 200)
-                    )
+    for (base, start), (place, training) in product(
+        zip(BASES, (0.62, 0.55), strict=True), enumerate(["base", *LANGUAGES])
+    ):
+        key, first = (base, training), start + 0.05 * place
+        shares = [first, *((1 - first) * np.array([0.4, 0.3, 0.2, 0.1]))]
+        records.append((*key, "share", "", first, first - 0.02, min(first + 0.02, 1), 200))
+        records += [(*key, "spectrum", str(k + 1), s, s * 0.9, s * 1.1, 200) for k, s in enumerate(shares)]
+        for shift, language in enumerate(LANGUAGES if training != "base" else ()):
+            cka = 0.97 - 0.07 * place - 0.02 * shift
+            records.append((*key, "cka", language, cka, cka - 0.06, min(cka + 0.03, 0.995), 200))
     return pd.DataFrame(records, columns=GEOMETRY_COLUMNS)
 
 
 def norms() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Figure 2's tables: one base whose languages are alike, one whose are not."""
     random, norms, tests = np.random.default_rng(5), [], []
-    for base, apart in (("gemma-3-270m", 0.05), ("smollm2-135m-instruct", 0.5)):
-        values = random.normal(3, 0.4, 400 * len(LANGUAGES))
-        sets = {
-            language: list(range(place, len(values), len(LANGUAGES)))
-            for place, language in enumerate(LANGUAGES)
-        }
-        for place, ids in enumerate(sets.values()):
-            values[ids] -= apart * place
+    for base, apart in zip(BASES, (0.05, 0.5), strict=True):
+        values, sets = random.normal(3, 0.4, 400 * len(LANGUAGES)), {}
+        for place, language in enumerate(LANGUAGES):
+            sets[language] = list(range(place, len(values), len(LANGUAGES)))
+            values[sets[language]] -= apart * place
         table = norm_table(values, sets, "en")
         norms.append(table.assign(base_model=base)[NORM_COLUMNS])
         facts = {"constant_norms": False, "vocabulary_norm_mean": 3.0, "vocabulary_norm_sd": 0.4}
@@ -60,16 +53,14 @@ def win_rates() -> pd.DataFrame:
     records = []
     for place, language in enumerate(TARGETS):
         rates = {"base": 38.0 + 2 * place, "target": 44.0 + 3 * place, "english": 49.0 + place}
-        for policy, rate in rates.items():
-            records.append((language, policy, "win rate", rate, rate - 7, rate + 7, 100, 3))
-            records.append((language, policy, "length-controlled", rate - 2.5, np.nan, np.nan, 100, 3))
-            records += [
-                (language, policy, f"run {n}", rate + 1.5 * (n - 2), np.nan, np.nan, 100, 3)
-                for n in (1, 2, 3)
-            ]
+        found = [(policy, "win rate", rate, rate - 7, rate + 7) for policy, rate in rates.items()]
         lead = rates["english"] - rates["target"]
-        records.append((language, "english - target", "win rate", lead, lead - 6, lead + 6, 100, 3))
-        records.append((language, "english - target", "length-controlled", lead + 1, np.nan, np.nan, 100, 3))
+        found.append(("english - target", "win rate", lead, lead - 6, lead + 6))
+        points = [(policy, "length-controlled", rate - 2.5) for policy, rate in rates.items()]
+        points.append(("english - target", "length-controlled", lead + 1))
+        points += [(name, f"run {n}", rates[name] + 1.5 * (n - 2)) for name in rates for n in (1, 2, 3)]
+        found += [(*point, np.nan, np.nan) for point in points]
+        records += [(language, *one, 100, 3) for one in found]
     return pd.DataFrame(records, columns=figure3.COLUMNS)
 
 

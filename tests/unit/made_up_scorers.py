@@ -15,9 +15,6 @@ class ByText:
     asked: list = dataclasses.field(default_factory=list, compare=False)
     exact = True
 
-    def unbatched(self):
-        return self
-
     def score(self, conversations, label):
         self.asked.append(conversations)
         values = [np.array([float(self.value(answer)) for answer in answers]) for _, answers in conversations]
@@ -46,6 +43,3 @@ class Backend:
 
     def cut(self, requests):
         return [self.too_long in request[-1]["content"] for request in requests]
-
-    def unbatched(self):
-        return self

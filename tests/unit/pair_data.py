@@ -1,14 +1,10 @@
 """Preference pairs in every layout and format that people have."""
 
 import bz2
-import csv
 import gzip
-import io
 import json
 import lzma
-import zipfile
 
-import datasets
 import pandas as pd
 
 
@@ -83,7 +79,6 @@ READ = [
     ("alpaca", "Alpaca with a history",
      [{"instruction": "and 3?", "input": "", "chosen": "6", "rejected": "8", "history": [["2 + 2?", "4"]]}],
      [{"prompt": TURNS, "chosen": "6", "rejected": "8"}]),
-    ("alpaca-output", "Alpaca, both in output", [{"instruction": "2 + 2?", "input": "", "output": ["4", "5"]}], [PAIR]),
 ]  # fmt: skip
 
 
@@ -92,26 +87,7 @@ def _lines(rows):
 
 
 def _delimited(delimiter):
-    def write(rows):
-        stream = io.StringIO(newline="")
-        writer = csv.DictWriter(stream, rows[0], delimiter=delimiter)
-        writer.writeheader()
-        writer.writerows(rows)
-        return stream.getvalue().encode("utf-8-sig")
-
-    return write
-
-
-def _zipped(rows):
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("pairs.jsonl", _lines(rows))
-    return stream.getvalue()
-
-
-def _of_pandas(orient):
-    index = orient != "records" or None
-    return lambda rows: pd.DataFrame(rows).to_json(orient=orient, index=index).encode()
+    return lambda rows: pd.DataFrame(rows).to_csv(sep=delimiter, index=False).encode("utf-8-sig")
 
 
 # {the file's name after "pairs": its content}; what the name does not end with is only a name
@@ -120,7 +96,6 @@ WRITERS = {
     ".bom.jsonl": lambda rows: b"\xef\xbb\xbf" + _lines(rows) + b"\n\n",
     ".json": lambda rows: json.dumps(rows, indent=1).encode(),
     ".one.json": lambda rows: json.dumps({"test": rows}).encode(),
-    ".lists.json": lambda rows: json.dumps({"data": rows}).encode(),
     ".csv": _delimited(","),
     ".semicolons.csv": _delimited(";"),
     ".tsv": _delimited("\t"),
@@ -130,18 +105,12 @@ WRITERS = {
     ".jsonl.gz": lambda rows: gzip.compress(_lines(rows)),
     ".jsonl.bz2": lambda rows: bz2.compress(_lines(rows)),
     ".jsonl.xz": lambda rows: lzma.compress(_lines(rows)),
-    ".jsonl.zip": _zipped,
-    **{f".{orient}.json": _of_pandas(orient) for orient in ("records", "split", "table", "index", "columns")},
+    ".columns.json": lambda rows: pd.DataFrame(rows).to_json().encode(),
 }
-KINDS = [*WRITERS, ".dataset", ".splits"]
 
 
 def write(folder, rows, kind):
     """Write rows in a format; return the path to read."""
     path = folder / f"pairs{kind}"
-    if kind in WRITERS:
-        path.write_bytes(WRITERS[kind](rows))
-    else:
-        one = datasets.Dataset.from_list(rows)
-        (one if kind == ".dataset" else datasets.DatasetDict({"test": one})).save_to_disk(path)
+    path.write_bytes(WRITERS[kind](rows))
     return path

@@ -1,8 +1,6 @@
-"""A miniature of every repository of the hub that the catalogs name, as {file: bytes}: its layout, classes
-and columns.
+"""A miniature of every repository of the hub that the catalogs name: {file: bytes} with its layout, classes and columns.
 
-Weights are random and texts are ours. Quirks are those of miniatures.py, or of the lines below that say
-so."""
+Weights are random and texts are ours. Quirks are those of miniatures.py, or of the lines below that say so."""
 
 import json
 import tempfile
@@ -64,49 +62,35 @@ def save(folder: Path, kind: type, tokens, **settings) -> None:
     tokens.save_pretrained(folder)
 
 
-def llama(folder: Path, template: str | None = "llama3_2", labels: bool = False) -> None:
-    """Llama 3.2: a template that prints today's date, and no pad token. template: None for a base without
-    one."""
-    tokens = miniatures.llama3_tokenizer(None, template or "llama3")
-    tokens.chat_template = tokens.chat_template if template else None
-    if labels:
-        save(folder, hf.LlamaForSequenceClassification, tokens, **small(tokens), num_labels=1)
-    else:
-        save(folder, hf.LlamaForCausalLM, tokens, **small(tokens))
+def llama(template: str | None = "llama3_2", kind: type = hf.LlamaForCausalLM) -> Callable[[Path], None]:
+    """Make a Llama 3.2, whose template prints today's date and which has no pad token; or a relative of it.
+
+    template: None for a base without one."""
+
+    def make(folder: Path) -> None:
+        tokens = miniatures.llama3_tokenizer(None, template or "llama3")
+        tokens.chat_template = tokens.chat_template if template else None
+        labels = {"num_labels": 1} if "Classification" in kind.__name__ else {}
+        save(folder, kind, tokens, **small(tokens), **labels)
+
+    return make
 
 
-def mistral(folder: Path) -> None:
-    """Mistral: a Llama with a class of its own, without a pad token."""
-    tokens = miniatures.llama3_tokenizer(None, "llama3")
-    save(folder, hf.MistralForCausalLM, tokens, **small(tokens))
+def qwen(
+    template: str, kind: type, sizes=SIZES, pad: str | None = None, **settings
+) -> Callable[[Path], None]:
+    """Make a Qwen: no begin token before a text, and a pad token that is not its end token."""
 
+    def make(folder: Path) -> None:
+        special = ["<|endoftext|>", "<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+        tokens = miniatures.tokenizer(special, chat_template(template), "<|endoftext|>", "<|im_end|>")
+        tokens.bos_token = None
+        tokens.backend_tokenizer.post_processor = None
+        if pad:
+            tokens.add_special_tokens({"pad_token": pad})
+        save(folder, kind, tokens, **small(tokens, sizes), **settings)
 
-def qwen_tokenizer(template: str):
-    """Qwen's: no begin token before a text, and a pad token that is not its end token."""
-    special = ["<|endoftext|>", "<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-    tokens = miniatures.tokenizer(special, chat_template(template), "<|endoftext|>", "<|im_end|>")
-    tokens.bos_token = None
-    tokens.backend_tokenizer.post_processor = None
-    return tokens
-
-
-def qwen2(folder: Path) -> None:
-    """Qwen2.5: tied embeddings and biases in attention."""
-    tokens = qwen_tokenizer("qwen2_5")
-    save(folder, hf.Qwen2ForCausalLM, tokens, **small(tokens, SIZES), tie_word_embeddings=True)
-
-
-def qwen2_reward(folder: Path) -> None:
-    """The transfer paper's own on Qwen2.5: transformers' class with one output, and a [PAD] token of its own."""
-    tokens = qwen_tokenizer("qwen2_5")
-    tokens.add_special_tokens({"pad_token": "[PAD]"})
-    save(folder, hf.Qwen2ForSequenceClassification, tokens, **small(tokens, SIZES), num_labels=1)
-
-
-def qwen3_reward(folder: Path) -> None:
-    """Skywork-Reward-V2 on Qwen3: transformers' own class with one output."""
-    tokens = qwen_tokenizer("qwen3")
-    save(folder, hf.Qwen3ForSequenceClassification, tokens, **small(tokens), num_labels=1)
+    return make
 
 
 def gemma3(folder: Path) -> None:
@@ -161,31 +145,29 @@ def nllb(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
 
 
+QWEN2 = qwen("qwen2_5", hf.Qwen2ForCausalLM, tie_word_embeddings=True)
+LLAMA_REWARD = llama(kind=hf.LlamaForSequenceClassification)
 MODELS: dict[str, Callable[[Path], object]] = {
-    **dict.fromkeys(
-        [f"meta-llama/Llama-{size}-Instruct" for size in ("3.2-3B", "3.2-1B", "3.1-8B", "3.1-70B")], llama
-    ),
-    "mistralai/Mistral-7B-Instruct-v0.3": mistral,
-    **dict.fromkeys(
-        [f"Qwen/Qwen2.5-{size}B-Instruct" for size in ("0.5", "1.5", "3", "7", "14", "32", "72")], qwen2
-    ),
-    "gaotang/RM-R1-Qwen2.5-Instruct-7B": qwen2,
+    **dict.fromkeys([f"meta-llama/Llama-{size}-Instruct" for size in ("3.2-3B", "3.2-1B", "3.1-8B", "3.1-70B")], llama()),
+    "mistralai/Mistral-7B-Instruct-v0.3": llama("llama3", hf.MistralForCausalLM),
+    **dict.fromkeys([f"Qwen/Qwen2.5-{size}B-Instruct" for size in ("0.5", "1.5", "3", "7", "14", "32", "72")], QWEN2),
+    "gaotang/RM-R1-Qwen2.5-Instruct-7B": QWEN2,
     "google/gemma-3-1b-it": gemma3,
     **dict.fromkeys(["google/gemma-3-4b-it", "google/gemma-3-27b-it"], gemma3_with_pictures),
     "allenai/OLMo-1B-hf": olmo,
-    "HuggingFaceTB/SmolLM-1.7B": lambda folder: llama(folder, None),
+    "HuggingFaceTB/SmolLM-1.7B": llama(None),
     **dict.fromkeys([f"haoranxu/X-ALMA-13B-Group{number}" for number in (2, 6)], miniatures.x_alma),
     "facebook/nllb-200-distilled-600M": nllb,
     "RLHFlow/ArmoRM-Llama3-8B-v0.1": miniatures.armo_rm,
     "NCSOFT/Llama-3-OffsetBias-RM-8B": lambda folder: miniatures.offset_bias(folder, "[PAD]", "[PAD]"),
-    "facebook/Self-taught-evaluator-llama3.1-70B": lambda folder: llama(folder, "llama3_1"),
+    "facebook/Self-taught-evaluator-llama3.1-70B": llama("llama3_1"),
     "Skywork/Skywork-Reward-Gemma-2-27B": miniatures.skywork_gemma2,
     "infly/INF-ORM-Llama3.1-70B": miniatures.inf_orm,
-    "Skywork/Skywork-Reward-V2-Qwen3-0.6B": qwen3_reward,
-    "iqwiki-kor/Llama3.2-3B-MP-RM": lambda folder: llama(folder, "llama3_2", labels=True),
-    "iqwiki-kor/Qwen2.5-3B-MP-RM": qwen2_reward,
-    "Skywork/Skywork-Reward-V2-Llama-3.2-1B": lambda folder: llama(folder, "llama3_2", labels=True),
-}
+    "Skywork/Skywork-Reward-V2-Qwen3-0.6B": qwen("qwen3", hf.Qwen3ForSequenceClassification, miniatures.SIZES, num_labels=1),
+    "iqwiki-kor/Llama3.2-3B-MP-RM": LLAMA_REWARD,
+    "iqwiki-kor/Qwen2.5-3B-MP-RM": qwen("qwen2_5", hf.Qwen2ForSequenceClassification, pad="[PAD]", num_labels=1),
+    "Skywork/Skywork-Reward-V2-Llama-3.2-1B": LLAMA_REWARD,
+}  # fmt: skip
 
 
 def model_files(repository: str) -> dict[str, bytes]:
@@ -201,14 +183,13 @@ def model_files(repository: str) -> dict[str, bytes]:
 
 # --- datasets
 
-# Columns that hold messages where another dataset has plain text: {dataset: our names}; and datasets without
-# a prompt column.
+# {dataset: our names of columns with messages, where another has plain text}
 MESSAGES = {
     "ultrafeedback": ("chosen", "rejected"),
     "helpsteer3": ("prompt",),
     "mp-86k": ("chosen", "rejected"),
 }
-WITHOUT_PROMPT = ("mp-86k",)
+WITHOUT_PROMPT = ("mp-86k",)  # datasets
 OTHER = "code"  # a value that `only` leaves out
 
 
@@ -315,8 +296,7 @@ HOLDS = {"pairs": _pairs, "passages": _passages, "instructions": _instructions, 
 
 
 class Repositories(dict):
-    """{(models or datasets, repository): its files} of the hub on loopback; each is made when it is first
-    asked for."""
+    """{(models or datasets, repository): files} of the hub on loopback, each made when it is first asked for."""
 
     def __init__(self):
         super().__init__()
@@ -324,15 +304,12 @@ class Repositories(dict):
 
     def get(self, key, default=None):
         """Return a repository's files; `default` where the catalogs name none of that name."""
+        kind, repository = key
         with self.lock:
-            return self._made(*key) or default
-
-    def _made(self, kind: str, repository: str) -> dict[str, bytes] | None:
-        key = (kind, repository)
-        if key not in self:
-            name = next((name for name, entry in DATASETS.items() if entry["id"] == repository), None)
-            if kind == "datasets" and name:
-                self[key] = dataset_files(name, DATASETS[name])
-            elif kind == "models" and repository in MODELS:
-                self[key] = model_files(repository)
-        return dict.get(self, key)
+            if key not in self:
+                name = next((name for name, entry in DATASETS.items() if entry["id"] == repository), None)
+                if kind == "datasets" and name:
+                    self[key] = dataset_files(name, DATASETS[name])
+                elif kind == "models" and repository in MODELS:
+                    self[key] = model_files(repository)
+            return dict.get(self, key) or default

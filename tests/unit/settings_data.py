@@ -6,8 +6,9 @@ import yaml
 from snakemake.utils import update_config
 from support import ROOT
 
-from polyreward.config.settings import Known, settings_problems
-from polyreward.config.settings.messages import bare, is_section
+from polyreward.config.catalogs import Known
+from polyreward.config.settings.checks import fit_problems
+from polyreward.config.settings.messages import bare, is_section, type_problems
 from polyreward.settings.model import Settings
 
 
@@ -24,7 +25,6 @@ KNOWN = Known(
         "mini-pool": {},
         "mini-eval": {},
         "bare": {"columns": {"prompt": "instruction"}},
-        "korean": {"holds": "pairs", "languages": {"ko": {}, "zh": {}}},
         "exams": {"holds": "questions", "languages": {"ko": {}, "it": {}}},
     },
     benchmarks={"mini": {"twins": False}, "mini-twins": {"twins": True}},
@@ -46,7 +46,6 @@ CHANGES = {
         "cultures": ["en", "es", "de", "zh"],
         "embedding": {"model": "gemma"},
         "knockout": [],
-        "example_culture": "en",
         "questions": [QUESTIONS],
         "policies": ["gemma"],
     },
@@ -105,6 +104,12 @@ def _merged(section, values: dict, changes: dict) -> dict:
     return found
 
 
+def problems_of(config, known=KNOWN):
+    """Return what is wrong with a configuration: its keys and types, or else how it fits together."""
+    found = list(type_problems(Settings, config))
+    return found or list(fit_problems(Settings.model_validate(config), known))
+
+
 def problems(known=KNOWN, **changes):
     """Return in words what is wrong with the changed configuration."""
-    return list(map(str, settings_problems(changed(**changes), known)))
+    return list(map(str, problems_of(changed(**changes), known)))

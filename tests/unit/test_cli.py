@@ -12,15 +12,9 @@ from tiny_models import ROOT, ROWS
 
 from polyreward import cli
 from polyreward.cli import pages
-from polyreward.cli.shared import FIRST_PROBLEMS
 from polyreward.ops.environments import STAGES
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.pairs import score_rows
-
-
-@pytest.fixture
-def model(trained):
-    return trained["tiny-gemma"]
 
 
 @pytest.fixture
@@ -30,16 +24,9 @@ def rows_file(tmp_path):
     return path
 
 
-@pytest.fixture
-def data(tmp_path):
-    """A copy of the mini data, catalogs included."""
-    shutil.copytree(ROOT / "resources/mini", tmp_path / "mini")
-    return tmp_path / "mini"
-
-
-def score(folder, rows, out) -> int:
+def score(folder, rows, out, *options) -> int:
     files = ["score", str(folder), str(rows), "--out", str(out)]
-    return cli.main([*files, "--max-length", "128", "--token-budget", "200"])
+    return cli.main([*files, "--max-length", "128", "--token-budget", "200", *options])
 
 
 def test_help_does_not_wait_for_torch():
@@ -77,7 +64,7 @@ def test_plan_takes_overlays_as_snakemake_does(monkeypatch, arguments, targets, 
     asked = {}
     monkeypatch.setattr("polyreward.ops.planning.plan_text", lambda *given: asked.update(given=given) or "")
     assert cli.main(["plan", *arguments.split()]) == 0
-    assert asked["given"] == (targets, files, ROOT, None, None, None)
+    assert asked["given"] == (targets, files, ROOT, None)
 
 
 def test_score_writes_a_parquet_and_prints_a_table(reward_folder, rows_file, tmp_path, capsys):
@@ -95,11 +82,16 @@ def test_score_writes_a_parquet_and_prints_a_table(reward_folder, rows_file, tmp
     assert [line.split("|")[1].strip() for line in lines] == ["advice", "maths", "writing", "all items"]
 
 
-@pytest.mark.parametrize("options", [["--kind", "implicit"], ["--kind", "generative"]], ids=str)
-def test_score_takes_the_other_families(tiny_gemma, rows_file, tmp_path, options):
-    arguments = ["score", str(tiny_gemma), str(rows_file), "--out", str(tmp_path / "out.parquet"), *options]
-    assert cli.main(arguments) == 0
-    assert len(pd.read_parquet(tmp_path / "out.parquet")) == len(ROWS)
+def test_score_takes_a_judge_and_a_policy_with_its_reference(tiny_gemma, rows_file, tmp_path, capsys):
+    out = tmp_path / "out.parquet"
+    for kind in ("implicit", "generative"):
+        assert score(tiny_gemma, rows_file, out, "--kind", kind) == 0
+        assert len(pd.read_parquet(out)) == len(ROWS)
+    assert score(tiny_gemma, rows_file, out, "--reference", str(tiny_gemma)) == 1
+    assert "add --kind implicit" in capsys.readouterr().err
+    assert score(tiny_gemma, rows_file, out, "--reference", str(tiny_gemma), "--kind", "implicit") == 0
+    assert (pd.read_parquet(out)["score_chosen"] == 0).all()
+    assert "Margins that batching may turn (n_within_noise): r0, r1, r2" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -110,12 +102,13 @@ def test_score_takes_the_other_families(tiny_gemma, rows_file, tmp_path, options
         ('{"prompt": "a", "chosen": "b", "rejected": ["c", 3]}', "`rejected` is 3, not a text"),
     ],
 )
-def test_a_bad_row_gives_exit_1_and_its_line(model, rows_file, tmp_path, capsys, line, problem):
+def test_a_bad_row_gives_exit_1_and_its_line_with_a_wrong_model(rows_file, tmp_path, capsys, line, problem):
     rows_file.write_text(rows_file.read_text() + line + "\n")
-    assert score(model, rows_file, tmp_path / "out.parquet") == 1
+    assert score(tmp_path / "none", rows_file, tmp_path / "out.parquet") == 1
     message = capsys.readouterr().err
-    assert f"{rows_file}:{len(ROWS) + 1}: " in message
-    assert problem in message
+    missing = f"  - {tmp_path / 'none'}: there is no such folder"
+    assert message.startswith(f"polyreward: score: 2 problems\n{missing}")
+    assert f"{rows_file}:{len(ROWS) + 1}: " in message and problem in message
     assert "Traceback" not in message
     assert not (tmp_path / "out.parquet").exists()
 
@@ -141,20 +134,17 @@ def test_a_model_that_can_only_be_a_folder_is_not_asked_of_the_hub(
     assert f"polyreward: score: 1 problem\n  - {source}: {problem}" in capsys.readouterr().err
 
 
-def test_a_wrong_model_and_a_bad_file_are_named_together(rows_file, tmp_path, capsys):
-    rows_file.write_text(rows_file.read_text() + "{not json\n")
-    assert score(tmp_path / "none", rows_file, tmp_path / "out.parquet") == 1
-    message = capsys.readouterr().err
-    missing = f"  - {tmp_path / 'none'}: there is no such folder"
-    assert message.startswith(f"polyreward: score: 2 problems\n{missing}")
-    assert f"{rows_file}:{len(ROWS) + 1}: not JSON" in message
-
-
 # --- catalogs
 
 
-def catalog(action, data, *languages) -> int:
-    return cli.main(["catalog", action, *languages, "--data", str(data)])
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """The mini data of another checkout than the one that the package is in, with the work in a folder of it."""
+    shutil.copytree(ROOT / "resources/mini", tmp_path / "resources/mini")
+    (tmp_path / "workflow").mkdir()
+    (tmp_path / "workflow/artifacts.yaml").touch()
+    monkeypatch.chdir(tmp_path / "workflow")
+    return tmp_path / "resources/mini"
 
 
 def test_catalog_check_with_a_removed_entry_gives_exit_1_and_names_it(data, capsys):
@@ -162,57 +152,40 @@ def test_catalog_check_with_a_removed_entry_gives_exit_1_and_names_it(data, caps
     entries = path.read_text(encoding="utf-8").split("\n\n")
     number, removed = next((n, entry) for n, entry in enumerate(entries) if "chat-p02: prompt" in entry)
     path.write_text("\n\n".join(entries[:number] + entries[number + 1 :]), encoding="utf-8")
-    assert catalog("check", data, "es") == 1
+    assert cli.main(["catalog", "check", "es"]) == 1
     message, text = capsys.readouterr().err, "Why does it get dark so early in {place}"
     assert "1 problem" in message
     assert "is not in the catalog; run `polyreward catalog update` and translate it" in message
     assert text in removed and text in message
 
 
-def test_catalog_update_adds_new_texts_to_every_language(data):
+def test_catalog_update_adds_new_texts_to_every_language_of_the_checkout_at_hand(data, capsys):
     answers = "prompt: Brand new?, chosen: Quite new., rejected: Old hat."
     (data / "pool/new.yaml").write_text(
         f"- {{id: new, subset: advice, slots: {{}}, fills: [{{}}], {answers}}}\n"
     )
-    assert catalog("update", data, "es", "it", "ko", "zh") == 1  # the new texts are not translated
-    for language in ("es", "it", "ko", "zh"):
+    assert (
+        cli.main(["catalog", "update", "es", "pt"]) == 1
+    )  # the new texts are not translated, nor is any in pt
+    for language in ("es", "pt"):
         assert "Brand new?" in (data / f"catalogs/{language}.po").read_text(encoding="utf-8"), language
+    said = capsys.readouterr()
+    assert f"{data / 'catalogs/pt.po'}: written" in said.out and len(said.err.splitlines()) > 500
+    assert not (ROOT / "resources/mini/catalogs/pt.po").exists()
 
 
-def test_settings_writes_the_schema_and_the_reference(tmp_path, monkeypatch, capsys):
-    shutil.copy(ROOT / "config.yaml", tmp_path)
+# --- what is written from settings and from the lock
+
+
+def test_settings_and_envs_write_their_files_and_list_them(tmp_path, monkeypatch, capsys):
+    for name in ("config.yaml", "requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
     monkeypatch.setattr(pages, "ROOT", tmp_path)
     assert cli.main(["settings"]) == 0
     assert capsys.readouterr().out.split() == ["workflow/schemas/config.schema.json", "docs/settings.md"]
     assert (tmp_path / "docs/settings.md").read_text() == (ROOT / "docs/settings.md").read_text()
-
-
-def test_envs_writes_the_environments_and_lists_them(tmp_path, monkeypatch, capsys):
-    for name in ("requirements.lock", "pyproject.toml"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    monkeypatch.setattr(pages, "ROOT", tmp_path)
     assert cli.main(["envs"]) == 0
     assert capsys.readouterr().out.split() == [f"envs/{stage}.yaml" for stage in STAGES]
-
-
-def test_catalog_works_on_the_checkout_at_hand_and_says_what_it_wrote(data, tmp_path, monkeypatch, capsys):
-    """In a folder of another checkout than the one that the package stands in."""
-    (tmp_path / "workflow").mkdir()
-    (tmp_path / "workflow/artifacts.yaml").touch()
-    (tmp_path / "resources").mkdir()
-    data.rename(tmp_path / "resources/mini")
-    monkeypatch.chdir(tmp_path / "workflow")
-    path = tmp_path / "resources/mini/catalogs/pt.po"
-    own = ROOT / "resources/mini/catalogs/pt.po"
-    assert cli.main(["catalog", "update", "pt"]) == 1  # nothing is translated yet
-    said = capsys.readouterr()
-    assert path.is_file() and not own.exists()
-    assert f"{path}: written" in said.out
-    shown = [line for line in said.err.splitlines() if line.startswith("  - ")]
-    assert len(shown) == FIRST_PROBLEMS
-    assert re.search(r"and \d{3,} more; --all lists them", said.err)
-    assert cli.main(["catalog", "check", "pt", "--all"]) == 1
-    assert len(capsys.readouterr().err.splitlines()) > 500
 
 
 def helps():
@@ -240,13 +213,3 @@ def test_the_version_and_the_commands_to_start_with(capsys):
     said = capsys.readouterr().out
     start = said[said.index("Start with one of these:") : said.index("Options:")]
     assert re.findall(r"^ +polyreward (\w+)", start, re.MULTILINE) == ["score", "report", "plan"]
-
-
-def test_score_takes_a_policy_and_its_reference(tiny_gemma, rows_file, tmp_path, capsys):
-    policy, out = str(tiny_gemma), str(tmp_path / "out.parquet")
-    arguments = ["score", policy, str(rows_file), "--out", out, "--reference", policy]
-    assert cli.main(arguments) == 1
-    assert "add --kind implicit" in capsys.readouterr().err
-    assert cli.main([*arguments, "--kind", "implicit"]) == 0
-    assert (pd.read_parquet(out)["score_chosen"] == 0).all()
-    assert "Margins that batching may turn (n_within_noise): r0, r1, r2" in capsys.readouterr().out

@@ -6,13 +6,9 @@ import pytest
 import yaml
 from support import ROOT
 
-PATHS = [
-    ROOT / "README.md",
-    ROOT / "CONTRIBUTING.md",
-    ROOT / "benchmarks/README.md",
-    *(path for path in ROOT.glob("docs/**/*.md") if "data" not in path.parts),
-]
-DOCUMENTS = sorted(path.relative_to(ROOT) for path in PATHS)
+PAGES = ["README.md", "CONTRIBUTING.md", "benchmarks/README.md"]
+PAGES += [path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md") if "data" not in path.parts]
+each_page = pytest.mark.parametrize("document", sorted(PAGES))
 # A path in backticks may be short for one in these folders.
 NEAR = [
     "",
@@ -32,30 +28,19 @@ def test_the_readme_is_short():
     assert len(by_hand.split()) <= 700
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
-def test_each_link_leads_to_a_file(document):
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text(document)):
-        assert (ROOT / document).parent.joinpath(target).exists(), target
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
-def test_each_path_in_backticks_is_there(document):
-    for path in re.findall(r"`([\w./-]+/[\w.-]+\.(?:py|smk|yaml|toml|md|sh|po|jsonl))`", text(document)):
-        if not MADE.search(path):
-            assert any((ROOT / folder / path).exists() for folder in NEAR), path
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
-def test_each_make_target_is_one(document):
-    makefile = text("Makefile")
-    for target in re.findall(r"^make ([a-z][\w-]*)|`make ([a-z][\w-]*)", text(document), re.MULTILINE):
+@each_page
+def test_each_link_path_and_make_target_is_there(document):
+    page, makefile = text(document), text("Makefile")
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", page)
+    assert [link for link in links if not (ROOT / document).parent.joinpath(link).exists()] == []
+    paths = re.findall(r"`([\w./-]+/[\w.-]+\.(?:py|smk|yaml|toml|md|sh|po|jsonl))`", page)
+    paths = [path for path in paths if not MADE.search(path)]
+    assert [path for path in paths if not any((ROOT / near / path).exists() for near in NEAR)] == []
+    for target in re.findall(r"^make ([a-z][\w-]*)|`make ([a-z][\w-]*)", page, re.MULTILINE):
         name = "".join(target)
         assert name == "results" or re.search(rf"^[^\t#\n]*\b{name}\b[^\n=]*:", makefile, re.MULTILINE), name
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
-def test_no_file_follows_the_logger_which_snakemake_would_take_for_another_logger(document):
-    assert re.findall(r"--logger polyreward (?!-)\S+", text(document)) == []
+    # Snakemake would take a file after this for another logger.
+    assert re.findall(r"--logger polyreward (?!-)\S+", page) == []
 
 
 def test_the_citation_and_the_workflows_are_yaml():

@@ -19,25 +19,16 @@ from rule_graph import STAGES, rules_of  # noqa: E402
 
 def build(root, folder):
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    return subprocess.run(
-        command, cwd=root, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    how = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    return subprocess.run(command, cwd=root, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, **how)
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("site")
-    ran = build(ROOT, folder)
+def pages(tmp_path_factory):
+    site = tmp_path_factory.mktemp("site")
+    ran = build(ROOT, site)
     assert ran.returncode == 0, ran.stdout
-    return folder
-
-
-@pytest.fixture(scope="module")
-def pages(site):
-    return {
-        path.relative_to(site).as_posix(): path.read_text(encoding="utf-8") for path in site.rglob("*.html")
-    }
+    return {path.relative_to(site).as_posix(): path.read_text("utf-8") for path in site.rglob("*.html")}
 
 
 def test_no_page_loads_anything_from_elsewhere(pages):
@@ -58,26 +49,22 @@ def test_marks_of_filled_numbers_are_not_on_the_pages_and_their_text_is(pages):
     assert "Averages in Table 1 above chance (50%)" in pages["results/transfer.html"]
 
 
-def test_each_artifact_is_on_the_page_with_its_command_and_its_rules(pages):
+def test_each_artifact_is_on_the_page_with_its_command_and_its_rules_from_the_sources_on(pages):
     page = pages["reference/artifacts.html"]
     for name, entry in registry().items():
         part = page.split(f'id="{name}"')[1].split("<h3")[0]
         assert f"make results/{entry['target']}" in part
         assert f"<code>{entry['rule']}</code>" in part, name
+    way = page.split('id="table1"')[1].split("<h3")[0].split("The rules on the way")[1]
+    assert re.findall(r"<strong>(\w+)</strong>", way) == list(STAGES.values())
+    assert "<strong>models</strong> <code>truncated_base</code>, <code>reward_model</code> " in way
 
 
-def test_each_rule_stands_on_the_page_of_the_design_with_what_it_does(pages):
+def test_each_rule_is_on_the_page_of_the_design_with_what_it_does(pages):
     rules, page = rules_of(ROOT), pages["design.html"]
     assert page.count('class="stage"') == len(STAGES)
     for rule in rules.stages:
         assert re.search(rf"<td><code>{rule}(_\w+)?</code></td>\n<td>[A-Z]", page), rule
-
-
-def test_what_a_table_rests_on_begins_with_the_sources(pages):
-    of_table1 = pages["reference/artifacts.html"].split('id="table1"')[1].split("<h3")[0]
-    way = of_table1.split("The rules on the way")[1]
-    assert re.findall(r"<strong>(\w+)</strong>", way) == list(STAGES.values())
-    assert "<strong>models</strong> <code>truncated_base</code>, <code>reward_model</code> " in way
 
 
 def test_each_link_that_leads_nowhere_fails_and_is_named(tmp_path):

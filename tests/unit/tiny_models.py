@@ -7,12 +7,15 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 import yaml
 
+from polyreward.scoring.pairs import score_rows
 from polyreward.settings.base import GrpoTraining, Lora, PolicyTraining
 from polyreward.settings.transfer import RewardModelTraining
+from polyreward.training.common import Job
 from polyreward.training.reward_model import train_reward_model
 
 ROOT = Path(__file__).parents[2]
@@ -72,9 +75,14 @@ def train(
 ) -> Path:
     """Train on the rows into folder/name and return that path."""
     out = folder / name
-    where = (folder / checkpoints, out, f"{base.name}_en")
-    train_reward_model(base, rows, settings(**changes), seed, *where, precision=precision)
+    job = Job(seed, folder / checkpoints, out, f"{base.name}_en", precision)
+    train_reward_model(base, rows, settings(**changes), job)
     return out
+
+
+def scores_of(reward_model, rows=ROWS) -> np.ndarray:
+    """Return the scores of the chosen and rejected answers (rows, 2)."""
+    return score_rows(reward_model, rows, "")[["score_chosen", "score_rejected"]].to_numpy()
 
 
 def catalog_entry(name: str) -> dict:

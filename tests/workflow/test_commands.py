@@ -15,11 +15,13 @@ from typing import NamedTuple
 import pytest
 import yaml
 from snakemake.utils import update_config
-from support import ROOT, TINY, checkout, jobs_of, snakemake
+from support import ROOT, TINY, checkout, snakemake
 
 from polyreward import cli
-from polyreward.config.scale import read_catalogs
-from polyreward.config.settings import Known, Places, check_settings
+from polyreward.config.catalogs import read_catalogs
+from polyreward.config.project import Project
+from polyreward.config.settings import Places, check_fit, parsed_settings
+from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
 
 PAGES = [
@@ -38,15 +40,13 @@ WORDS_AFTER = {"--cores": 1, "--logger": 1, "--configfile": 99, "--profile": 1, 
 class Command(NamedTuple):
     """A command of a page. settings: what the last block of settings above it holds, as text."""
 
-    page: str
     text: str
     settings: str
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
     """Return [(language, text)] of the code blocks of a page."""
-    text = page.read_text(encoding="utf-8")
-    return re.findall(r"^ *```(\w*)\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
+    return re.findall(r"^ *```(\w*)\n(.*?)^ *```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 
 @cache
@@ -61,7 +61,7 @@ def commands() -> list[Command]:
             elif not language:
                 lines = block.replace("\\\n", " ").splitlines()
                 texts = [one.strip() for line in lines for one in line.split(" && ") if one.strip()]
-                found += [Command(page.relative_to(ROOT).as_posix(), one, settings) for one in texts]
+                found += [Command(one, settings) for one in texts]
     return found
 
 
@@ -112,13 +112,16 @@ def targets_of(line: str) -> tuple[list[str], list[str]]:
 
 
 def test_each_command_is_tried():
-    tried = (
-        "make",
-        *SNAKEMAKE,
-        *POLYREWARD,
-        *("git clone", "cd ", "tar ", "export ", "source ", ".venv/bin/python ", INSTALL),
+    others = (
+        "git clone",
+        "cd ",
+        "tar ",
+        "export ",
+        "source ",
+        ".venv/bin/python ",
         "polyreward/.venv/bin/snakemake",
     )
+    tried = ("make", *SNAKEMAKE, *POLYREWARD, INSTALL, *others)
     assert len(commands()) > 80
     assert [one for one in commands() if not one.text.startswith(tried)] == []
 
@@ -127,18 +130,15 @@ def test_each_command_is_tried():
 def asked_of_make() -> dict[tuple[str, tuple[str, ...]], set[str]]:
     """Return {(settings, overlays): targets} that make would ask Snakemake for."""
     found: dict = {}
-    for _, command, settings in starting("make"):
+    for command, settings in starting("make"):
         if not command.startswith("make -C"):
             lines = made_by(command)
             assert lines, command
             for line in lines:
                 if "bin/snakemake " in line and "--report" not in line:
                     targets, overlays = targets_of(line)
-                    of_reward_models = {"reward_models", "own_benchmarks"} & set(
-                        yaml.safe_load(settings or "{}")
-                    )
-                    key = settings if of_reward_models else "", tuple(overlays)
-                    found.setdefault(key, set()).update(targets)
+                    changed = {"reward_models", "own_benchmarks"} & set(yaml.safe_load(settings or "{}"))
+                    found.setdefault((settings if changed else "", tuple(overlays)), set()).update(targets)
     return found
 
 
@@ -154,52 +154,34 @@ def test_snakemake_plans_what_make_asks_for(folder, number):
     assert ran.returncode == 0, ran.stdout
 
 
-def large(text: str):
-    """Return the mark of a command that takes long to plan; test_paper_scale.py plans these scales, too."""
-    return [pytest.mark.slow] if re.search("scales/(paper|gpu)", text) else []
+def planned(one: Command):
+    """Return a case; slow where its plan takes long, as test_paper_scale.py plans these scales, too."""
+    return pytest.param(*one, marks=[pytest.mark.slow] if re.search("scales/(paper|gpu)", one.text) else [])
 
 
-@pytest.mark.parametrize(
-    ("text", "settings"),
-    [pytest.param(*one, marks=large(one[0])) for one in sorted({one[1:] for one in starting(*SNAKEMAKE)})],
-)
+@pytest.mark.parametrize(("text", "settings"), [planned(one) for one in sorted(set(starting(*SNAKEMAKE)))])
 def test_snakemake_plans_what_a_page_asks_it_for(folder, text, settings):
     arguments = shlex.split(text)[1:]
     ran = plan(folder, arguments, settings if "mine.yaml" in arguments else "")
     assert ran.returncode == 0, ran.stdout
 
 
-def merged() -> list[tuple[str, dict]]:
-    """Return (page, config.yaml with its blocks of settings up to one on top), for each block."""
-    found = []
+def test_each_block_of_settings_fits_config_yaml(monkeypatch):
+    """Files of a reader, such as a trained model, may be missing."""
+    monkeypatch.chdir(ROOT)
+    tried = 0
     for page in PAGES:
         config = read_yaml(ROOT / "config.yaml")
-        for language, block in blocks(page):
-            if language == "yaml":
-                update_config(config, yaml.safe_load(block))
-                found.append((page.relative_to(ROOT).as_posix(), yaml.safe_load(yaml.safe_dump(config))))
-    return found
-
-
-def test_each_block_of_settings_fits_config_yaml(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    found = merged()
-    assert len(found) > 8
-    for page, config in found:
-        problems = check(config, read_catalogs(ROOT, config.get("language_folders")))
-        assert problems == "", f"{page}: {problems}"
-
-
-def check(config: dict, known: Known) -> str:
-    """Return what is wrong with settings; files of a reader, such as a trained model, may be missing."""
-    from polyreward.core.errors import PolyrewardError
-
-    try:
-        check_settings(config, known, Places([]))
-    except PolyrewardError as error:
-        lines = [line for line in str(error).splitlines()[1:] if MODEL not in line]
-        return "\n".join(lines)
-    return ""
+        for block in (text for language, text in blocks(page) if language == "yaml"):
+            update_config(config, yaml.safe_load(block))
+            known = read_catalogs(Project(ROOT), config.get("language_folders", {}), ROOT)
+            tried += 1
+            try:
+                check_fit(parsed_settings(config, Places([])), known, Places([]))
+            except PolyrewardError as error:
+                problems = str(error).splitlines()[1:]
+                assert [line for line in problems if MODEL not in line] == [], page
+    assert tried > 8
 
 
 def test_polyreward_takes_the_options_of_every_command(tmp_path, monkeypatch):
@@ -209,7 +191,7 @@ def test_polyreward_takes_the_options_of_every_command(tmp_path, monkeypatch):
     (tmp_path / "bundle.zip").touch()
     found = starting(*POLYREWARD)
     assert len(found) > 8
-    for _, command, _ in found:
+    for command, _ in found:
         name, *words = shlex.split(command)[1:]
         context = cli.commands.commands[name].make_context(name, words)
         assert context.args == [], command
@@ -236,7 +218,7 @@ def test_each_extra_that_is_installed_is_one_of_the_project():
 
 
 def test_keys_are_exported_as_a_shell_reads_it():
-    for _, command, _ in starting("export "):
+    for command, _ in starting("export "):
         ran = subprocess.run(["bash", "-c", f"{command}; env"], text=True, capture_output=True, check=True)
         assert command.split(" ", 1)[1] in ran.stdout.splitlines()
 
@@ -253,19 +235,12 @@ def test_results_are_packed_and_unpacked(tmp_path):
     assert (tmp_path / "to/results/tiny/table1.csv").read_text() == "results/tiny/table1.csv"
 
 
-def test_a_module_s_commands_work_in_the_folder_of_the_other_workflow(tmp_path):
-    page = ROOT / "docs/howto/module.md"
-    (tmp_path / "Snakefile").write_text(next(text for language, text in blocks(page) if language == "python"))
+def test_a_module_s_commands_are_those_that_test_module_runs(tmp_path):
     (tmp_path / "polyreward").symlink_to(ROOT)
     assert made_by("make -C polyreward env", tmp_path) is not None
     assert {one.text for one in starting("make -C")} == {"make -C polyreward env"}
     planned = [shlex.split(one.text)[1:] for one in starting("polyreward/.venv/bin/snakemake")]
     assert planned == [["-n"], ["--cores", "all"]]
-    ran = snakemake("-n", *planned[1], cwd=tmp_path)
-    assert ran.returncode == 0, ran.stdout
-    wanted = {"lines": 1, "polyreward_table1": 1, "polyreward_reward_model": 10}
-    assert wanted.items() <= jobs_of(ran).items(), ran.stdout
-    assert "input: results/tiny/table1.csv" in ran.stdout
 
 
 @pytest.mark.parametrize(
@@ -273,17 +248,12 @@ def test_a_module_s_commands_work_in_the_folder_of_the_other_workflow(tmp_path):
 )
 def test_a_script_says_its_options(script):
     """In a process of its own, which cannot import what only tests have."""
-    ran = subprocess.run(
-        [sys.executable, script, "--help"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert "usage" in ran.stdout.lower()
+    said = subprocess.check_output([sys.executable, script, "--help"], cwd=ROOT, text=True)
+    assert "usage" in said.lower()
 
 
 def test_each_file_of_tests_that_a_page_names_is_there():
-    named = {
-        path
-        for page in PAGES
-        for path in re.findall(r"(?:pytest |`)(tests/[\w/.]+)", page.read_text(encoding="utf-8"))
-    }
+    texts = "\n".join(page.read_text("utf-8") for page in PAGES)
+    named = set(re.findall(r"(?:pytest |`)(tests/[\w/.]+)", texts))
     assert len(named) > 10
     assert [path for path in named if not (ROOT / path).exists()] == []

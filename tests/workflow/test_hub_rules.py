@@ -4,14 +4,18 @@ import json
 
 import pytest
 import yaml
+from hub_layout import CATALOG, as_repository
 from hub_server import COMMIT
 from published_repositories import Repositories
-from support import ROOT, checkout, script, snakemake
+from support import checkout, script, snakemake
+
+from polyreward.core.files import read_jsonl
 
 KINDS = script("prepare/carb_questions").KINDS
 
-
-CATALOG = yaml.safe_load((ROOT / "workflow/catalog/datasets.yaml").read_text(encoding="utf-8"))
+GATED = "NCSOFT/Llama-3-OffsetBias-RM-8B"
+MODEL = "results/paper/work/1_sources/hub/NCSOFT--Llama-3-OffsetBias-RM-8B@main"
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -19,60 +23,46 @@ def hub(empty_hub):
     """A hub with two of the papers' repositories, made small."""
     entry = CATALOG["x-alpacaeval"]
     splits = {part["split"]: language for language, part in entry["languages"].items()}
-    card = {
-        "configs": [
-            {"config_name": "default", "data_files": [{"split": s, "path": f"{s}.json"} for s in splits]}
-        ]
+    files = {
+        f"{split}.json": [{"id": n, "dataset": "d", "instruction": f"{language} {n}"} for n in range(2)]
+        for split, language in splits.items()
     }
-    empty_hub.repositories["datasets", entry["id"]] = {
-        "README.md": f"---\n{yaml.safe_dump(card)}---\n".encode(),
-        **{
-            f"{split}.json": json.dumps(
-                [{"id": n, "dataset": "d", "instruction": f"{language} {n}"} for n in range(2)]
-            ).encode()
-            for split, language in splits.items()
-        },
-    }
-    empty_hub.repositories["models", "NCSOFT/Llama-3-OffsetBias-RM-8B"] = {
-        "config.json": b"{}",
-        "model.safetensors": b"weights",
-    }
+    configs = {"default": {split: f"{split}.json" for split in splits}}
+    empty_hub.repositories["datasets", entry["id"]] = as_repository(files, configs)
+    empty_hub.repositories["models", GATED] = {"config.json": b"{}", "model.safetensors": b"weights"}
     return empty_hub
 
 
-@pytest.mark.slow
+def paper(here, *arguments, **options):
+    """Run Snakemake at scale paper."""
+    return snakemake(
+        "--cores", "1", *arguments, "--configfile", "workflow/scales/paper.yaml", cwd=here, **options
+    )
+
+
 def test_data_and_models_are_fetched_at_the_recorded_commit(hub, tmp_path):
     here = checkout(tmp_path / "polyreward")
-    targets = ["1_sources/hub/NCSOFT--Llama-3-OffsetBias-RM-8B@main", "3_translated/instructions/ko.jsonl"]
-    folder = here / "results/paper/work"
-    arguments = [
-        *(f"results/paper/work/{target}" for target in targets),
-        "--configfile",
-        "workflow/scales/paper.yaml",
-    ]
-    ran = snakemake("--cores", "1", *arguments, cwd=here, offline=False)
+    work = "results/paper/work"
+    targets, folder = (MODEL, f"{work}/3_translated/instructions/ko.jsonl"), here / work
+    ran = paper(here, *targets, offline=False)
     assert ran.returncode == 0, ran.stdout
-    rows = [json.loads(line) for line in (folder / targets[1]).read_text(encoding="utf-8").splitlines()]
-    assert rows == [{"id": "0", "prompt": "ko 0"}, {"id": "1", "prompt": "ko 1"}]
-    assert (folder / targets[0] / "model.safetensors").read_bytes() == b"weights"
+    assert read_jsonl(here / targets[1]) == [{"id": "0", "prompt": "ko 0"}, {"id": "1", "prompt": "ko 1"}]
+    assert (here / MODEL / "model.safetensors").read_bytes() == b"weights"
     records = sorted((folder / "1_sources/revisions").glob("*/*.yaml"))
     assert [record.parent.name for record in records] == ["dataset", "model"]
     assert {yaml.safe_load(record.read_text())["commit"] for record in records} == {COMMIT}
-    assert "Nothing to be done" in snakemake("-n", "--cores", "1", *arguments, cwd=here).stdout
+    assert "Nothing to be done" in paper(here, "-n", *targets).stdout
 
 
-@pytest.mark.slow
 def test_the_questions_of_scale_paper_are_those_of_three_sets_of_the_hub(empty_hub, tmp_path):
     here, made = checkout(tmp_path / "polyreward"), Repositories()
     sets = ["include-base-44", "blend", "omgeval"]
     for name in sets:
         empty_hub.repositories["datasets", CATALOG[name]["id"]] = made.get(("datasets", CATALOG[name]["id"]))
     target = "results/paper/work/2_prepared/carb/questions.jsonl"
-    ran = snakemake(
-        "--cores", "1", target, "--configfile", "workflow/scales/paper.yaml", cwd=here, offline=False
-    )
+    ran = paper(here, target, offline=False)
     assert ran.returncode == 0, ran.stdout
-    rows = [json.loads(line) for line in (here / target).read_text(encoding="utf-8").splitlines()]
+    rows = read_jsonl(here / target)
     found = {name: {row["culture"] for row in rows if row["downstream"] == name} for name in sets}
     assert found == {name: set(CATALOG[name]["languages"]) for name in sets} and len(rows) == 4 * (8 + 5 + 5)
     kinds = {
@@ -82,30 +72,25 @@ def test_the_questions_of_scale_paper_are_those_of_three_sets_of_the_hub(empty_h
     assert kinds == {"include-base-44": {"options"}, "blend": {"accepted"}, "omgeval": {"reference"}}
 
 
-@pytest.mark.slow
 def test_all_that_the_hub_would_refuse_stops_the_run_before_its_first_job(hub, tmp_path):
     """A judge without `missing: row` is gated, and a dataset has another column."""
     here = checkout(tmp_path / "polyreward")
-    gated = "NCSOFT/Llama-3-OffsetBias-RM-8B"
-    hub.gated[gated] = "hf_good"
-    entry = CATALOG["x-alpacaeval"]
-    files = hub.repositories["datasets", entry["id"]]
+    hub.gated[GATED] = "hf_good"
+    files = hub.repositories["datasets", CATALOG["x-alpacaeval"]["id"]]
     files["korean.json"] = json.dumps([{"id": 0, "question": "ko"}]).encode()
-    folder = "results/paper/work"
-    targets = [
-        f"{folder}/1_sources/hub/NCSOFT--Llama-3-OffsetBias-RM-8B@main",
-        f"{folder}/1_sources/data/x-alpacaeval.jsonl",
-    ]
-    arguments = ["--cores", "1", *targets, "--configfile", "workflow/scales/paper.yaml", "--config"]
-    ran = snakemake(*arguments, "missing=stop", cwd=here, offline=False)
+    targets = [MODEL, "results/paper/work/1_sources/data/x-alpacaeval.jsonl"]
+    ran = paper(here, *targets, "--config", "missing=stop", offline=False)
     assert ran.returncode != 0
-    assert "before the first job: 2 problems" in ran.stdout
-    assert f"model {gated} at any revision: gated: its authors ask you to accept their terms." in ran.stdout
-    assert "or set `missing: row`, and its rows are empty" in ran.stdout
-    assert "no column instruction; it has id, question: correct `columns` of x-alpacaeval" in ran.stdout
-    assert not list((here / folder).glob("**/*.*"))
+    for words in (
+        "before the first job: 2 problems",
+        f"model {GATED} at any revision: gated: its authors ask you to accept their terms.",
+        "or set `missing: row`, and its rows are empty",
+        "no column instruction; it has id, question: correct `columns` of x-alpacaeval",
+    ):
+        assert words in ran.stdout
+    assert not list((here / "results/paper/work").glob("**/*.*"))
     files["korean.json"] = json.dumps([{"id": 0, "instruction": "ko"}]).encode()
-    ran = snakemake(*arguments, "missing=row", cwd=here, offline=False)
+    ran = paper(here, *targets, "--config", "missing=row", offline=False)
     assert ran.returncode == 0, ran.stdout
     assert "hub: Llama-3-OffsetBias-RM-8B: empty rows (`missing: row`), unless this changes" in ran.stdout
-    assert (here / targets[0] / "missing.json").is_file()
+    assert (here / MODEL / "missing.json").is_file()

@@ -1,6 +1,8 @@
 """Real runs of Snakemake on a made-up machine: no more at a time than it has, and what is said of jobs that
 it cannot hold."""
 
+from itertools import accumulate
+
 import pytest
 from support import snakemake
 
@@ -39,46 +41,33 @@ rule toy:
 
 @pytest.fixture
 def toy(tmp_path):
-    """Return a function that runs eight jobs and returns what Snakemake says and how many ran at a time, at
-    most."""
+    """Return a function that runs eight jobs: what Snakemake prints, and the most that ran at a time."""
 
     def run(*arguments, resources, together=1, memory_mb=16_000, devices=1):
         text = TOY.format(memory_mb=memory_mb, devices=devices, resources=resources, together=together)
         (tmp_path / "Snakefile").write_text(text, encoding="utf-8")
         ran = snakemake("--cores", "8", *arguments, cwd=tmp_path)
-        steps = (
-            (tmp_path / "runs").read_text(encoding="ascii").split() if (tmp_path / "runs").exists() else []
-        )
-        running = [sum(map(int, steps[: end + 1])) for end in range(len(steps))]
-        return ran, max(running, default=0)
+        runs = tmp_path / "runs"
+        steps = runs.read_text(encoding="ascii").split() if runs.exists() else []
+        return ran, max(accumulate(map(int, steps)), default=0)
 
     return run
 
 
-def test_eight_cores_and_twelve_gigabytes_run_four_jobs_of_three(toy):
-    ran, most = toy("--resources", "mem_mb=12000", resources="mem_mb=3000,", together=4)
+@pytest.mark.parametrize(
+    ("arguments", "resources", "made_up", "together"),
+    [
+        (["--resources", "mem_mb=12000"], "mem_mb=3000,", {}, 4),
+        ([], "mem_mb=3000,", {"memory_mb": 11_000}, 3),
+        ([], "mem_mb=100, gpu=1,", {"devices": 2}, 2),
+        ([], "tmpdir='.',", {"memory_mb": 2700}, 2),  # 1,200 MB after the reserve, for jobs of a table's 600
+    ],
+    ids=["stated", "the machine's", "GPUs", "jobs that state none"],
+)
+def test_no_more_jobs_run_at_a_time_than_memory_and_gpus_hold(toy, arguments, resources, made_up, together):
+    ran, most = toy(*arguments, resources=resources, together=together, **made_up)
     assert ran.returncode == 0, ran.stdout
-    assert most == 4
-
-
-def test_where_nobody_says_the_machine_s_memory_is_the_limit(toy):
-    ran, most = toy(resources="mem_mb=3000,", together=3, memory_mb=11_000)
-    assert ran.returncode == 0, ran.stdout
-    assert most == 3
-
-
-def test_two_gpus_hold_two(toy):
-    ran, most = toy(resources="mem_mb=100, gpu=1,", together=2, devices=2)
-    assert ran.returncode == 0, ran.stdout
-    assert most == 2
-
-
-def test_jobs_that_say_nothing_ask_for_a_table_s_memory(toy):
-    ran, most = toy(
-        resources="tmpdir='.',", together=2, memory_mb=2700
-    )  # 1,200 MB after the reserve, for jobs of 500
-    assert ran.returncode == 0, ran.stdout
-    assert most == 2
+    assert most == together
 
 
 def test_a_job_that_needs_more_than_there_is_is_refused_before_any_starts(toy):
@@ -86,6 +75,9 @@ def test_a_job_that_needs_more_than_there_is_is_refused_before_any_starts(toy):
     assert ran.returncode != 0 and most == 0
     assert "toy: a job asks for 20000 MB of memory, and jobs get 14400 of this machine's 16000" in ran.stdout
     assert "toy: a job asks for 2 GPUs, and jobs get 1" in ran.stdout
+    ran, most = toy("--resources", "mem_mb=2000", resources="mem_mb=3000,")  # a limit does not hide it
+    assert ran.returncode != 0 and most == 0
+    assert "toy: a job asks for 3000 MB of memory, and jobs get 2000" in ran.stdout
 
 
 # A model of 14 billion parameters, on a card of 24 GiB
@@ -96,15 +88,4 @@ LARGE = """mem_mb=ModelJob("score", lambda wildcards: [{"hub": "a/large", "param
 def test_a_model_that_no_card_holds_is_refused_before_any_job_starts(toy):
     ran, most = toy(resources=LARGE, memory_mb=64_000)
     assert ran.returncode != 0 and most == 0
-    assert "toy: a/large needs 29 GiB on one GPU, of 24; spread it (`gpus: 2` in its entry)" in ran.stdout
-
-
-def test_a_stated_limit_neither_hides_a_job_that_needs_more_nor_exceeds_the_machine(toy, tmp_path):
-    ran, most = toy("--resources", "mem_mb=2000", resources="mem_mb=3000,")
-    assert ran.returncode != 0 and most == 0
-    assert "toy: a job asks for 3000 MB of memory, and jobs get 2000" in ran.stdout
-    (tmp_path / "profile").mkdir()
-    (tmp_path / "profile/config.yaml").write_text("resources:\n  mem_mb: 64000\n", encoding="utf-8")
-    ran, most = toy("--profile", "profile", resources="mem_mb=3000,")
-    assert ran.returncode != 0 and most == 0
-    assert "mem_mb=64000 (or a profile) is more than this machine's 16000" in ran.stdout
+    assert "toy: a/large needs 29 GiB on one GPU, of 24; spread it (`gpus` in its entry)" in ran.stdout

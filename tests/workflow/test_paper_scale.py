@@ -9,6 +9,7 @@ from support import ROOT, files_of_jobs, jobs_of, planned_whole, snakemake
 from polyreward.carb.inputs import Carb
 from polyreward.config.model_files import ModelFiles
 from polyreward.config.scale import read_scale
+from polyreward.settings.transfer import Dpo, RewardModelTraining
 from polyreward.think_as_locals.inputs import ThinkAsLocals
 
 PAPER = "workflow/scales/paper.yaml"
@@ -28,8 +29,7 @@ CATALOG = {
 
 
 def at(settings, key):
-    """Return what a dotted key names; names of models hold dots too, so the longest name that is there
-    counts."""
+    """Return what a dotted key names, where names of models hold dots too."""
     parts = key.split(".")
     while parts:
         length = next(n for n in range(len(parts), 0, -1) if ".".join(parts[:n]) in settings)
@@ -57,13 +57,13 @@ def test_a_name_of_the_papers_stands_in_the_catalog(entry):
 
 
 def test_every_setting_of_scale_paper_has_a_source_or_is_ours():
-    known = [*(entry["key"] for entry in CHECKLIST["set"]), *CHECKLIST["ours"]]
-    unexplained = [
-        leaf
-        for leaf in leaves(OVERLAY)
-        if not any(leaf == key or leaf.startswith(f"{key}.") for key in known)
-    ]
-    assert not unexplained
+    known = tuple(f"{key}." for key in [*(entry["key"] for entry in CHECKLIST["set"]), *CHECKLIST["ours"]])
+    assert not [leaf for leaf in leaves(OVERLAY) if not f"{leaf}.".startswith(known)]
+
+
+def test_the_schedules_that_no_setting_changes_are_the_papers():
+    assert RewardModelTraining.warmup_ratio == 0.1
+    assert RewardModelTraining.lr_scheduler == Dpo.lr_scheduler == "cosine"
 
 
 def test_every_setting_of_ours_is_one_and_none_of_the_papers():
@@ -74,9 +74,8 @@ def test_every_setting_of_ours_is_one_and_none_of_the_papers():
 
 def test_every_entry_of_the_checklist_says_where_it_is_from():
     for part in ("set", "catalog", "code", "not_set"):
-        assert all(
-            re.match(r"A, |B, |RewardBench|X-ALMA|follows", entry["source"]) for entry in CHECKLIST[part]
-        ), part
+        origins = re.compile("A, |B, |RewardBench|X-ALMA|follows")
+        assert all(origins.match(entry["source"]) for entry in CHECKLIST[part]), part
     assert all((ROOT / entry["shown_by"]).is_file() for entry in CHECKLIST["code"])
     assert all(entry["why"] for entry in CHECKLIST["not_set"])
 
@@ -88,15 +87,12 @@ def test_the_global_batches_are_the_papers_on_four_devices():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("overlay", "target"),
-    [
-        ("locals_14b", "think_as_locals"),
-        ("locals_32b", "think_as_locals"),
-        ("vllm", "all"),
-        ("sources", "results/paper_sources/data_sources.csv"),
-    ],
-)
+@pytest.mark.parametrize(("overlay", "target"), [
+    ("locals_14b", "think_as_locals"),
+    ("locals_32b", "think_as_locals"),
+    ("vllm", "all"),
+    ("sources", "results/paper_sources/data_sources.csv"),
+])  # fmt: skip
 def test_scale_paper_resolves_with_an_overlay(overlay, target):
     files = [PAPER, f"workflow/scales/paper_{overlay}.yaml"]
     ran = snakemake("-n", "--quiet", "--cores", "2", target, "--configfile", *files)

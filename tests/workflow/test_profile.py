@@ -9,9 +9,7 @@ from support import ROOT, TINY, files_of_jobs, planned_whole, snakemake
 
 PAPER = "workflow/scales/paper.yaml"
 PROFILE = yaml.safe_load((ROOT / "workflow/profiles/slurm/config.yaml").read_text(encoding="utf-8"))
-RULES = "\n".join(
-    path.read_text(encoding="utf-8") for path in sorted((ROOT / "workflow/rules").glob("*.smk"))
-)
+RULES = "\n".join(path.read_text("utf-8") for path in sorted((ROOT / "workflow/rules").glob("*.smk")))
 BLOCKS = {
     re.match(r"(?:use rule \w+ as|rule) (\w+)", block)[1]: block
     for block in re.split(r"^(?=rule |use rule )", RULES, flags=re.MULTILINE)[1:]
@@ -19,31 +17,25 @@ BLOCKS = {
 
 
 def declared(rule):
-    """Return the resources of a rule as its text has them, its own or those of the rule that it is made of;
-    None for none."""
+    """Return the resources of a rule as its text has them, its own or those of the rule that it is made of."""
     found = re.search(r"^ +resources:\n +(.*)$", BLOCKS[rule], re.MULTILINE)
     original = re.match(r"use rule (\w+) as", BLOCKS[rule])
     return found[1] if found else declared(original[1]) if original else None
 
 
-def on_gpu(rule):
-    text = declared(rule) or ""
-    return "RESOURCES.for_models(" in text and "on_gpu=False" not in text
-
-
-def test_the_profile_names_rules_that_there_are():
+def test_the_profile_groups_rules_that_there_are_and_ask_for_no_gpu():
     assert set(PROFILE["groups"]) <= set(BLOCKS)
     assert set(PROFILE["group-components"]) <= set(PROFILE["groups"].values())
+    texts = {rule: declared(rule) or "" for rule in PROFILE["groups"]}
+    assert [
+        rule for rule, text in texts.items() if "for_models(" in text and "on_gpu=False" not in text
+    ] == []
 
 
 def test_every_rule_with_threads_of_its_own_says_what_it_needs_on_a_cluster():
     heavy = [rule for rule, block in BLOCKS.items() if re.search(r"^ +threads:", block, re.MULTILINE)]
     assert len(heavy) > 20
     assert [rule for rule in heavy if "RESOURCES." not in (declared(rule) or "")] == []
-
-
-def test_what_is_grouped_asks_for_no_gpu():
-    assert list(filter(on_gpu, PROFILE["groups"])) == []
 
 
 def test_a_job_asks_a_cluster_for_what_its_rule_says(monkeypatch, tmp_path):
@@ -57,9 +49,8 @@ def test_a_job_asks_a_cluster_for_what_its_rule_says(monkeypatch, tmp_path):
     (tmp_path / "site.yaml").write_text(yaml.safe_dump(site), encoding="utf-8")
     monkeypatch.setenv("POLYREWARD_SITE", str(tmp_path / "site.yaml"))
     model = "results/tiny/work/4_models/tiny-llama_es"
-    ran = snakemake(
-        "-n", "--forceall", "--profile", "workflow/profiles/slurm", "--configfile", TINY, "--", model
-    )
+    profile = ["--profile", "workflow/profiles/slurm", "--configfile", TINY]
+    ran = snakemake("-n", "--forceall", *profile, "--", model)
     assert ran.returncode == 0, ran.stdout
     asked = {
         rule: dict(one.split("=") for one in resources.split(", "))
@@ -68,10 +59,13 @@ def test_a_job_asks_a_cluster_for_what_its_rule_says(monkeypatch, tmp_path):
     wanted = {"slurm_account": "lab", "slurm_partition": "gpu", "gpu": "1", "gpu_model": "a100"}
     training = asked["reward_model"]
     assert {**training, **wanted, "mem_mb": "4000", "runtime": "1440"} == training
-    assert {**asked["training_pool"], "slurm_partition": "cpu", "mem_mb": "16000", "runtime": "60"} == asked[
-        "training_pool"
-    ]
-    assert "gpu" not in asked["training_pool"]
+    pool = asked["training_pool"]
+    assert {
+        **pool,
+        "slurm_partition": "cpu",
+        "mem_mb": "16000",
+        "runtime": "60",
+    } == pool and "gpu" not in pool
 
 
 @pytest.mark.parametrize(

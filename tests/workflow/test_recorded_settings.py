@@ -22,11 +22,6 @@ OTHER_ENVIRONMENTS = {
         *("sft_policy", "dpo_policy", "grpo_policy", "sampled_responses", "labelled_pairs", "policy_answers"),
         *("locals_warmup", "locals_grpo"),
     },
-    "analyse": {
-        *("anchor", "claims", "gate", "own_benchmark_table", "transfer_claims", "carb_claims"),
-        *("carb_correlation", "carb_leaderboard", "carb_locals_learning", "carb_perturbation"),
-        *("carb_reward_ablation", "carb_think_as_locals"),
-    },
     "notebook": {"executed_notebook"},
     "plot": {"carb_comparison"},
     "score": {"embedding_norms", "carb_completions", "carb_paraphrases", "carb_similarities"},
@@ -51,7 +46,6 @@ SECTIONS = {
         {"candidates", "grpo_answers", "grpo_start_answers", "executed_notebook"},
     ),
     "carb.grpo": ({"beta": 0.5}, {"grpo_policy"}),
-    "carb.filters": ({"near_duplicate": 0.9}, {"carb_items", "carb_training_items"}),
     "translation.engines.tiny-gemma": ({"max_new_tokens": 7}, {"engine_sample"}),
 }
 

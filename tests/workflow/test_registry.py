@@ -39,6 +39,12 @@ def test_a_catalog_fits_its_schema_and_an_unknown_key_does_not(name):
         jsonschema.validate({**data, first: {**data[first], "colour": "red"}}, schema)
 
 
+def test_each_judge_of_the_catalog_on_a_server_is_a_dated_snapshot():
+    entries = [entry for entry in load("catalog/reward_models.yaml").values() if "server" in entry]
+    undated = [one for one in entries if not re.search(r"-\d{4}(-\d{2}-\d{2})?$", one["server"]["model"])]
+    assert len(entries) > 5 and not undated
+
+
 def test_each_artifact_is_made_by_the_rule_that_the_registry_names():
     jobs = re.findall(r"rule (\w+):\n(?:(?!.*rule ).*\n)*?\s+output: (.*)", planned_whole().stdout)
     made = {(rule, path) for rule, outputs in jobs for path in outputs.split(", ")}

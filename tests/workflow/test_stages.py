@@ -34,7 +34,5 @@ def test_no_job_reads_a_later_stage_and_each_file_of_rules_writes_its_own(scale)
         if outputs:
             seen.add(rule)
             assert {stage(path) for path in outputs} == {stages[rule]}, f"{rule} writes {outputs}"
-            assert [path for path in inputs if stage(path) > stages[rule]] == [], (
-                f"{rule} reads a later stage"
-            )
+            assert [path for path in inputs if stage(path) > stages[rule]] == [], rule
     assert len(seen) > 70

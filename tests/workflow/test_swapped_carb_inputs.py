@@ -1,7 +1,8 @@
 """Two inputs of an analysis of CARB or of judges that change places give an error, or the same result."""
 
 import dataclasses
-from itertools import combinations
+from functools import cache
+from itertools import combinations, product
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,16 +14,28 @@ from polyreward.analysis.tables import LANGUAGE_COLUMNS
 from polyreward.carb.downstream.correlation import PICK_COLUMNS, POINT_COLUMNS
 from polyreward.carb.leaderboard import leaderboard_columns
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
+from polyreward.core import tables
 from polyreward.core.files import write_jsonl
 from polyreward.core.tables import write_exact, write_scores, write_table
 from polyreward.core.yaml_files import read_yaml
 from polyreward.scoring.criteria_layout import Reply
 from polyreward.think_as_locals.replies import HELD_OUT_COLUMNS, REPLY_COLUMNS, reply_counts
 
-CULTURES, DOMAINS, TOPICS = ["de", "ja"], ["values", "safety"], range(3)
+CULTURES, DOMAINS = ["de", "ja"], ["values", "safety"]
+CELLS = list(product(CULTURES, DOMAINS, range(3)))  # with the number of a topic
 KINDS = {"rm": "classifier", "judge": "generative"}
 INTERVAL = {"samples": 20, "confidence": 0.95, "seed": 1}
-CELLS = [(culture, domain, topic) for culture in CULTURES for domain in DOMAINS for topic in TOPICS]
+BOARD = {"cultures": CULTURES, "domains": DOMAINS, "interval": INTERVAL}
+REWRITTEN = len(PERTURBATIONS) + 1
+TABLE = ["csv", "md", "tex", "html"]
+
+
+@pytest.fixture(autouse=True)
+def _read_once(monkeypatch):
+    """Read each Parquet file once for all pairs of its case."""
+    read = cache(tables.read_sealed)
+    monkeypatch.setattr(tables, "read_sealed", lambda path: read(str(path)).copy())
+    monkeypatch.setattr("gc.collect", lambda: 0)  # statsmodels' correction of p calls it, which takes longest
 
 
 @dataclasses.dataclass
@@ -33,7 +46,7 @@ class Job:
     inputs: dict[str, list]
     params: dict
     outputs: list[str]
-    one_file: list[str] = dataclasses.field(default_factory=list)
+    one_file: tuple[str, ...] = ()
 
     def result(self, swapped, folder):
         """Return what the job writes with two inputs in each other's places, or "error"."""
@@ -60,23 +73,34 @@ class Files(list):
             setattr(self, name, files[0] if name in one_file else files)
 
 
-def item(culture, domain, topic, **more):
-    key = {
+def key_of(culture, domain, topic):
+    return {
         "id": f"{domain}-{topic}_{culture}",
-        "topic": f"{domain}-{topic}",
-        "culture": culture,
+        "template": f"{domain}-{topic}",
+        "language": culture,
         "domain": domain,
     }
-    answers = [f"{culture} {domain} {topic} {number}" for number in range(4)]
-    references = [{"culture": name} for name in ("de", "ja", "de", "ja")]
-    return {**key, "prompt": "Q?", "answers": answers, "chosen": 0, "references": references, **more}
 
 
-def write_items(folder, rows_of):
+def write_items(folder):
     """Write a file of items for each culture; returns the files."""
     paths = [folder / f"{culture}.jsonl" for culture in CULTURES]
-    for path, culture in zip(paths, CULTURES, strict=True):
-        write_jsonl([rows_of(*cell) for cell in CELLS if cell[0] == culture], path)
+    for path in paths:
+        rows = []
+        for cell in (cell for cell in CELLS if cell[0] == path.stem):
+            key = key_of(*cell)
+            answers = [f"{cell} {number}" for number in range(4)]
+            references = [{"culture": name} for name in (*CULTURES, *CULTURES)]
+            asked = {
+                "id": key["id"],
+                "topic": key["template"],
+                "culture": cell[0],
+                "domain": cell[1],
+                "prompt": "Q?",
+            }
+            row = {**asked, "answers": answers, "chosen": 0, "references": references}
+            rows.append({**row, "languages": sorted(CULTURES, key=lambda name, own=cell[0]: name != own)})
+        write_jsonl(rows, path)
     return paths
 
 
@@ -86,12 +110,9 @@ def write_carb(folder, benchmark, scorers, count=4, cultures=CULTURES, by_cultur
     for number, scorer in enumerate(scorers):
         generator = np.random.default_rng(100 * number + count)
         table = pd.DataFrame(
-            [
-                {"id": f"{domain}-{topic}_{culture}", "template": f"{domain}-{topic}", "language": culture,
-                 "domain": domain, "candidate": candidate, "is_chosen": candidate == 0, "score": generator.normal(),
-                 "truncated": False, "within_noise": False}
-                for culture, domain, topic in CELLS if culture in cultures for candidate in range(count)
-            ]
+            {**key_of(*cell), "candidate": candidate, "is_chosen": candidate == 0, "score": generator.normal(),
+             "truncated": False, "within_noise": False}
+            for cell in CELLS if cell[0] in cultures for candidate in range(count)
         )  # fmt: skip
         for part in cultures if by_culture else ["all"]:
             paths.append(folder / f"{benchmark}_{scorer}_{part}.parquet")
@@ -108,68 +129,47 @@ def write_replies(folder, scorers):
 
 
 def comparison(folder):
-    board = {"kinds": KINDS, "cultures": CULTURES, "domains": DOMAINS, "interval": INTERVAL}
     facts = {"resource_class": 5, "family": "f", "script": "Latn"}
-    return Job(
-        "analyse/carb_comparison",
-        {"item_files": write_items(folder, item), "scores": write_carb(folder, "carb", KINDS)},
-        {"settings": board, "languages": dict.fromkeys(CULTURES, facts), "example_culture": "de"},
-        ["leaderboard", "groups", "domains", "glance"],
-    )
+    inputs = {"item_files": write_items(folder), "scores": write_carb(folder, "carb", KINDS)}
+    params = {"settings": {"kinds": KINDS, **BOARD}, "languages": dict.fromkeys(CULTURES, facts)}
+    return Job("analyse/carb_comparison", inputs, params, ["leaderboard", "groups", "domains", "glance"])
 
 
 def agreement(folder):
-    def versions(culture, *cell):
-        return item(culture, *cell, languages=[culture, *(name for name in CULTURES if name != culture)])
-
-    return Job(
-        "analyse/carb_agreement",
-        {"item_files": write_items(folder, versions), "scores": write_carb(folder, "carb_consistency", KINDS, 2),
-         "benchmark": write_carb(folder, "carb", KINDS)},
-        {"kinds": KINDS, "languages": CULTURES, "k": 1.0},
-        ["pairs"],
-    )  # fmt: skip
+    inputs = {"item_files": write_items(folder), "scores": write_carb(folder, "carb_consistency", KINDS, 2),
+              "benchmark": write_carb(folder, "carb", KINDS)}  # fmt: skip
+    return Job("analyse/carb_agreement", inputs, {"kinds": KINDS, "languages": CULTURES, "k": 1.0}, ["pairs"])
 
 
 def sensitivity(folder):
-    def rewrites(*cell):
-        row = item(*cell)
-        return {**row, "answers": [row["prompt"], *(f"{row['prompt']} {name}" for name in PERTURBATIONS)]}
-
     judges = {"locals-base": "base", "locals-full": "full"}
-    rewritten = len(PERTURBATIONS) + 1
-    return Job(
-        "analyse/carb_sensitivity",
-        {"item_files": write_items(folder, rewrites),
-         "scores": write_carb(folder, "carb_perturbation", KINDS, rewritten), "benchmark": write_carb(folder, "carb", KINDS),
-         "judged": write_carb(folder, "carb_perturbation", judges, rewritten, ["de"]),
-         "matches": write_carb(folder, "carb_matches", judges.values(), 2, ["de"], by_culture=False),
-         "replies": write_replies(folder, ["judge", *judges])},
-        {"kinds": KINDS, "judges": judges, "cultures": CULTURES, "zeros": {"locals-base": "log-odds"}, "interval": INTERVAL},
-        ["table"],
-    )  # fmt: skip
+    inputs = {
+        "scores": write_carb(folder, "carb_perturbation", KINDS, REWRITTEN),
+        "benchmark": write_carb(folder, "carb", KINDS),
+        "judged": write_carb(folder, "carb_perturbation", judges, REWRITTEN, ["de"]),
+        "matches": write_carb(folder, "carb_matches", judges.values(), 2, ["de"], by_culture=False),
+        "replies": write_replies(folder, ["judge", *judges]),
+    }
+    params = {"kinds": KINDS, "judges": judges, "cultures": CULTURES, "zeros": {"locals-base": "log-odds"}}
+    return Job("analyse/carb_sensitivity", inputs, {**params, "interval": INTERVAL}, ["table"])
 
 
 def picks(folder):
     inputs = {"candidates": [], "scores": [], "before": [], "trained": []}
     generator = np.random.default_rng(1)
     asked = [{"id": f"q{n}", "downstream": "ours", "prompt": "Q?", "accepted": [str(n)]} for n in range(4)]
-    writers = {"candidates": "pq", "before": "p", "trained": ["grpo_rm", "grpo_judge"]}
-    for name, policy in ((name, policy) for name, policies in writers.items() for policy in policies):
-        answers = [
-            [str(generator.integers(4)) for _ in range(3 if name == "candidates" else 1)] for _ in asked
-        ]
+    writers = [("candidates", "p", 3), ("candidates", "q", 3), ("before", "p", 1), ("trained", "grpo_rm", 1),
+               ("trained", "grpo_judge", 1)]  # fmt: skip
+    for name, policy, count in writers:
+        answers = [[str(generator.integers(4)) for _ in range(count)] for _ in asked]
         rows = [{**row, "policy": policy, "answers": of} for row, of in zip(asked, answers, strict=True)]
         inputs[name].append(folder / f"{name}_{policy}.jsonl")
         write_jsonl(rows, inputs[name][-1])
-    for policy in "pq":
-        for scorer in KINDS:
-            table = pd.DataFrame(
-                [{"id": row["id"], "language": "de", "policy": policy, "candidate": n, "score": generator.normal()}
-                 for row in asked for n in range(3)]
-            )  # fmt: skip
-            inputs["scores"].append(folder / f"{policy}_{scorer}.parquet")
-            write_scores(table, inputs["scores"][-1], benchmark="candidates", scorer=scorer)
+    for policy, scorer in product("pq", KINDS):
+        rows = [{"id": row["id"], "language": "de", "policy": policy, "candidate": n, "score": generator.normal()}
+                for row in asked for n in range(3)]  # fmt: skip
+        inputs["scores"].append(folder / f"{policy}_{scorer}.parquet")
+        write_scores(pd.DataFrame(rows), inputs["scores"][-1], benchmark="candidates", scorer=scorer)
     params = {"policies": ["p", "q"], "kinds": KINDS, "start": "p", "trained": list(KINDS)}
     return Job("analyse/carb_picks", inputs, params, ["picks"])
 
@@ -178,88 +178,83 @@ def judges(folder):
     names, paths = ["base", "full"], []
     for number, name in enumerate(names):
         generator = np.random.default_rng(number)
-        table = pd.DataFrame(
-            [{"id": f"t{n}", "template": f"t{n}", "language": language, "subset": f"s{n % 2}", "category": f"c{n % 2}",
-              "score_chosen": generator.normal(), "score_rejected": 0.0} for language in ("en", "es") for n in range(8)]
-        )  # fmt: skip
+        rows = [{"id": f"t{n}", "template": f"t{n}", "language": language, "subset": f"s{n % 2}", "category": f"c{n % 2}",
+                 "score_chosen": generator.normal(), "score_rejected": 0.0} for language in ("en", "es") for n in range(8)]  # fmt: skip
         paths.append(folder / f"rewardbench_{name}.parquet")
-        write_scores(table, paths[-1], benchmark="rb", scorer=name)
+        write_scores(pd.DataFrame(rows), paths[-1], benchmark="rb", scorer=name)
+    inputs = {"rewardbench": paths, "carb": write_carb(folder, "carb", names, by_culture=False),
+              "replies": write_replies(folder, names)}  # fmt: skip
     benchmark = {"name": "rb", "sections": {"c0": ["s0"], "c1": ["s1"]}, "weights": {"s0": 4, "s1": 4}}
-    return Job(
-        "analyse/locals_comparison",
-        {"rewardbench": paths, "carb": write_carb(folder, "carb", names, by_culture=False),
-         "replies": write_replies(folder, names)},
-        {"judges": names, "contrasts": [("full", "base")], "benchmark": benchmark, "cultures": CULTURES, "domains": DOMAINS,
-         "interval": INTERVAL, "half_credit": []},
-        ["table"],
-    )  # fmt: skip
+    params = {
+        "judges": names,
+        "contrasts": [("full", "base")],
+        "benchmark": benchmark,
+        "half_credit": [],
+        **BOARD,
+    }
+    return Job("analyse/locals_comparison", inputs, params, ["table"])
 
 
 def learning(folder):
     paths = []
     for number, name in enumerate(["warmup", "full", "full-2"]):
         share = np.random.default_rng(number).random(8)
-        table = pd.DataFrame({"judge": name, "id": range(8), "item": [f"i{n // 2}" for n in range(8)], "in_form": True,
-                              "p_right": share})  # fmt: skip
+        items = {"id": range(8), "item": [f"i{n // 2}" for n in range(8)]}
+        table = pd.DataFrame({"judge": name, **items, "in_form": True, "p_right": share})
         paths.append(folder / f"{name}.parquet")
         write_exact(table, paths[-1], HELD_OUT_COLUMNS)
     seeds = {"warmup": ["warmup"], "full": ["full", "full-2"]}
     params = {"seeds": seeds, "contrasts": [("full", "warmup")], "interval": INTERVAL, "names": {name: name for name in seeds},
               "confidence": "95%", "caption": "c"}  # fmt: skip
-    return Job("artifacts/carb_locals_learning", {"held_out": paths}, params, ["csv", "md", "tex", "html"])
+    return Job("artifacts/carb_locals_learning", {"held_out": paths}, params, TABLE)
 
 
 def points(folder):
     kinds = {**KINDS, "rm-knockout": "classifier"}
-    picked = pd.DataFrame([{"downstream": "ours", "selection": "best-of-n", "policy": "all", "scorer": scorer, "kind": kind}
-                           for scorer, kind in kinds.items()]).reindex(columns=PICK_COLUMNS, fill_value=1.0)  # fmt: skip
-    board = pd.DataFrame({"scorer": [*KINDS, "length"], "carb": [60.0, 50, 25], "low": 20.0, "high": 70.0})
-    write_table(picked, folder / "picks.csv", PICK_COLUMNS)
-    write_exact(
-        board.reindex(columns=(columns := leaderboard_columns(CULTURES, DOMAINS))),
-        folder / "board.parquet",
-        columns,
+    picked = pd.DataFrame({"scorer": kinds.keys(), "kind": kinds.values()}).assign(
+        downstream="ours", selection="best-of-n", policy="all"
     )
-    rewardbench = [folder / f"{language}.csv" for language in ("en", "es")]
-    for number, path in enumerate(rewardbench):
-        table = pd.DataFrame({"eval_language": path.stem, "reward_model": list(KINDS), "avg": [50.0 + number, 60],
+    write_table(picked.reindex(columns=PICK_COLUMNS, fill_value=1.0), folder / "picks.csv", PICK_COLUMNS)
+    board = pd.DataFrame({"scorer": [*KINDS, "length"], "carb": [60.0, 50, 25], "low": 20.0, "high": 70.0})
+    columns = leaderboard_columns(CULTURES, DOMAINS)
+    write_exact(board.reindex(columns=columns), folder / "board.parquet", columns)
+    inputs = {"picks": [folder / "picks.csv"], "leaderboard": [folder / "board.parquet"], "rewardbench": []}
+    for number, language in enumerate(("en", "es")):
+        inputs["rewardbench"].append(folder / f"{language}.csv")
+        table = pd.DataFrame({"eval_language": language, "reward_model": list(KINDS), "avg": [50.0 + number, 60],
                               "avg_low": 40.0, "avg_high": 70.0})  # fmt: skip
-        write_table(table.reindex(columns=LANGUAGE_COLUMNS), path, LANGUAGE_COLUMNS)
+        write_table(table.reindex(columns=LANGUAGE_COLUMNS), inputs["rewardbench"][-1], LANGUAGE_COLUMNS)
     settings = {"of_model": {"rm-knockout": "rm"}, "bases": dict.fromkeys(kinds, "b"), "confidence": 0.95}
-    inputs = {
-        "picks": [folder / "picks.csv"],
-        "leaderboard": [folder / "board.parquet"],
-        "rewardbench": rewardbench,
-    }
-    return Job(
-        "analyse/carb_points", inputs, {"settings": settings, "cultures": CULTURES, "domains": DOMAINS}, ["csv"],
-        ["picks", "leaderboard"],
-    )  # fmt: skip
+    params = {"settings": settings, "cultures": CULTURES, "domains": DOMAINS}
+    return Job("analyse/carb_points", inputs, params, ["csv"], ("picks", "leaderboard"))
 
 
 def claims(folder):
-    compared = judges(folder)
-    kinds, count = {**KINDS, "length": "baseline"}, len(PERTURBATIONS) + 1
+    compared, kinds = judges(folder), {**KINDS, "length": "baseline"}
     picked = pd.DataFrame([{"downstream": "ours", "selection": "best-of-n", "policy": "all", "scorer": f"m{n}", "base": f"b{n}",
                             "kind": "classifier", "match": n + 0.1 * (n % 2), "carb": n, "rewardbench": -n % 5} for n in range(9)])  # fmt: skip
     write_table(picked.reindex(columns=POINT_COLUMNS, fill_value=0.1), folder / "points.csv", POINT_COLUMNS)
+    published = ("leaderboard", "correlation", "perturbation", "think_as_locals")
     inputs = {
         "scores": write_carb(folder, "carb", kinds, by_culture=False),
-        "rewrites": write_carb(folder, "carb_perturbation", kinds, count, by_culture=False),
-        "points": [folder / "points.csv"], "rewardbench": compared.inputs["rewardbench"], "judged": compared.inputs["carb"],
-        "published": [ROOT / f"resources/published/carb_{name}.csv"
-                      for name in ("leaderboard", "correlation", "perturbation", "think_as_locals")],
-    }  # fmt: skip
+        "rewrites": write_carb(folder, "carb_perturbation", kinds, REWRITTEN, by_culture=False),
+        "points": [folder / "points.csv"],
+        "rewardbench": compared.inputs["rewardbench"],
+        "judged": compared.inputs["carb"],
+        "published": [ROOT / f"resources/published/carb_{name}.csv" for name in published],
+    }
     evidence = {
-        "board": {"kinds": kinds, "cultures": CULTURES, "domains": DOMAINS, "interval": INTERVAL}, "perturbed": list(kinds),
-        "judges": ["base", "full"], "cultures": CULTURES,
-    }  # fmt: skip
+        "board": {"kinds": kinds, **BOARD},
+        "perturbed": list(kinds),
+        "judges": ["base", "full"],
+        "cultures": CULTURES,
+    }
     names = ["generative_beats_classifiers", "carb_predicts_alignment", "surface_moves_scores_more_than_culture",
              "think_as_locals_lifts_carb_over_a_verdict_at_once"]  # fmt: skip
     every = read_yaml(ROOT / "workflow/claims.yaml")
     params = {"claims": {name: every[name] for name in names}, "evidence": evidence, "benchmark": compared.params["benchmark"],
               "confidence": "95%", "caption": "c"}  # fmt: skip
-    return Job("artifacts/carb_claims", inputs, params, ["csv", "md", "tex", "html"], ["points"])
+    return Job("artifacts/carb_claims", inputs, params, TABLE, ("points",))
 
 
 MAKES = [comparison, agreement, sensitivity, picks, judges, learning, points, claims]

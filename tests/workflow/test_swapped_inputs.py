@@ -41,45 +41,22 @@ def files(tmp_path_factory):
     return paths | {"rows": str(folder / "bench/es.jsonl")}
 
 
-def transfer(files):
-    trained = [f"{base}_{training}" for base in BASES for training in ("en", "{}")]
-    paths = [files[name.format(language), language] for language in TARGETS for name in trained]
-    return paths, {"source": "en", "benchmark": BENCHMARK, "interval": INTERVAL}
-
-
-def language(files):
-    paths = [files[name, "es"] for name in [*TRAINED, "shelf"]]
-    return paths, {"benchmark": BENCHMARK, "interval": INTERVAL, "half_credit": []}
-
-
-def ready_made(files):
-    kinds = {"shelf": "classifier", "length": "baseline"}
-    paths = [files[name, language] for language in ("en", *TARGETS) for name in kinds]
-    return paths, {"kinds": kinds, "benchmark": BENCHMARK, "interval": INTERVAL, "half_credit": []}
-
-
-def gap(files):
-    paths = [files[f"{base}_en", language] for base in BASES for language in ("en", *TARGETS)]
-    return paths, {
-        "bases": BASES,
-        "languages": ["en", *TARGETS],
-        "benchmark": BENCHMARK,
-        "interval": INTERVAL,
-    }
-
-
-def of_es(files):
-    paths = [files[name, "es"] for name in [*TRAINED, "length", "shelf"]]
-    return paths, {"baselines": ["length"], "benchmark": BENCHMARK, "interval": INTERVAL, "half_credit": []}
-
-
+ALL, KINDS = ["en", *TARGETS], {"shelf": "classifier", "length": "baseline"}
+OF_ES = [(name, "es") for name in [*TRAINED, "length", "shelf"]], {"baselines": ["length"]}
+# Rule: the (scorer, language) of its inputs, and params of its own
 RULES = {
-    "transfer_comparison": transfer,
-    "transfer_gap": gap,
-    "language_comparison": language,
-    "ready_made_comparison": ready_made,
-    "scorer_comparison": of_es,
-    "twin_comparison": of_es,
+    "transfer_comparison": (
+        [(f"{base}_{name}", language) for language in TARGETS for base in BASES for name in ("en", language)],
+        {"source": "en"},
+    ),
+    "transfer_gap": (
+        [(f"{base}_en", language) for base in BASES for language in ALL],
+        {"bases": BASES, "languages": ALL},
+    ),
+    "language_comparison": ([(name, "es") for name in [*TRAINED, "shelf"]], {}),
+    "ready_made_comparison": ([(name, language) for language in ALL for name in KINDS], {"kinds": KINDS}),
+    "scorer_comparison": OF_ES,
+    "twin_comparison": OF_ES,
 }
 
 
@@ -164,7 +141,9 @@ def made(rule, paths, params, rows, folder):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_score_files_that_change_places_change_no_result(rule, files, tmp_path):
-    paths, params = RULES[rule](files)
+    keys, params = RULES[rule]
+    params = {**params, "benchmark": BENCHMARK, "interval": INTERVAL, "half_credit": []}
+    paths = [files[key] for key in keys]
     expected = made(rule, paths, params, files["rows"], tmp_path)
     for one, other in list(combinations(range(len(paths)), 2))[::3]:
         swapped = list(paths)

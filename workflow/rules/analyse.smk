@@ -5,16 +5,16 @@ rule transfer_comparison:
     input:
         [
             f"<scores>/<main>/{str(ModelName(base, training, seed))}/{language}.parquet"
-            for base in SCALE.table1_bases
-            for language in SETTINGS.target_languages
-            for training in [SETTINGS.source_language, language]
+            for base in BASES
+            for language in TARGETS
+            for training in [SOURCE, language]
             for seed in SETTINGS.reward_model_seeds
         ],
     output:
         "<analysis>/transfer.csv",
     params:
-        source=SETTINGS.source_language,
-        benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
+        source=SOURCE,
+        benchmark=SCALE.benchmark_facts(MAIN),
         interval=SCALE.interval,
     script:
         "../scripts/analyse/transfer_comparison.py"
@@ -24,17 +24,17 @@ rule transfer_gap:
     # What the source language's reward models lose from that language to others.
     input:
         [
-            f"<scores>/<main>/{str(ModelName(base, SETTINGS.source_language, seed))}/{language}.parquet"
-            for base in SCALE.table1_bases
+            f"<scores>/<main>/{str(ModelName(base, SOURCE, seed))}/{language}.parquet"
+            for base in BASES
             for seed in SETTINGS.reward_model_seeds
-            for language in SCALE.languages
+            for language in LANGUAGES
         ],
     output:
         "<analysis>/transfer_gap.csv",
     params:
-        bases=SCALE.table1_bases,
-        languages=SCALE.languages,
-        benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
+        bases=BASES,
+        languages=LANGUAGES,
+        benchmark=SCALE.benchmark_facts(MAIN),
         interval=SCALE.interval,
     script:
         "../scripts/analyse/transfer_gap.py"
@@ -47,7 +47,7 @@ rule language_comparison:
     output:
         "<analysis>/languages/{language}.csv",
     params:
-        benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
+        benchmark=SCALE.benchmark_facts(MAIN),
         half_credit=SCALE.half_credit,
         interval=SCALE.interval,
     script:
@@ -57,14 +57,12 @@ rule language_comparison:
 rule ready_made_comparison:
     # What was not trained here, on every language, for Table 2.
     input:
-        expand(
-            "<scores>/<main>/{name}/{language}.parquet", language=SCALE.languages, name=SCALE.table2_scorers
-        ),
+        expand("<scores>/<main>/{name}/{language}.parquet", language=LANGUAGES, name=SCALE.table2_scorers),
     output:
         "<analysis>/ready_made.csv",
     params:
         kinds=SCALE.table2_scorers,
-        benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
+        benchmark=SCALE.benchmark_facts(MAIN),
         half_credit=SCALE.half_credit,
         interval=SCALE.interval,
     script:
@@ -117,7 +115,7 @@ rule geometry:
     resources:
         **RESOURCES.for_tables(mb=32_000, minutes=120),
     params:
-        languages=SCALE.languages,
+        languages=LANGUAGES,
         interval=SCALE.interval,
     script:
         "../scripts/analyse/geometry.py"
@@ -127,8 +125,8 @@ rule embedding_norms:
     # Norms of the token embeddings of each language, over disjoint sets of tokens, and at matched frequency.
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
-        rows=expand("<translated>/train/{language}.jsonl", language=SCALE.languages),
-        passages=expand("<translated>/passages/{language}.jsonl", language=SCALE.languages),
+        rows=expand("<translated>/train/{language}.jsonl", language=LANGUAGES),
+        passages=expand("<translated>/passages/{language}.jsonl", language=LANGUAGES),
     output:
         norms="<analysis>/embedding_norms/{base}.csv",
         ks="<analysis>/embedding_norms/{base}_ks.csv",
@@ -136,10 +134,10 @@ rule embedding_norms:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("load", lambda wc: [wc.base], on_gpu=False, minutes=60),
+        **RESOURCES.for_models("load", "{base}", on_gpu=False, minutes=60),
     params:
-        languages=SCALE.languages,
-        source=SETTINGS.source_language,
+        languages=LANGUAGES,
+        source=SOURCE,
         share=SETTINGS.token_share,
     script:
         "../scripts/analyse/embedding_norms.py"
@@ -147,16 +145,14 @@ rule embedding_norms:
 
 rule win_rates:
     input:
-        judgements=expand(
-            "<scores>/alignment/judgements_{language}.csv", language=SETTINGS.alignment.languages
-        ),
-        known=expand("<scores>/alignment/known_{language}.csv", language=SETTINGS.alignment.languages),
+        judgements=expand("<scores>/alignment/judgements_{language}.csv", language=ALIGNMENT.languages),
+        known=expand("<scores>/alignment/known_{language}.csv", language=ALIGNMENT.languages),
     output:
         judgements="<analysis>/judgements.csv",
         judge="<analysis>/judge.csv",
         win_rates="<analysis>/win_rates.csv",
     params:
-        trainings=SETTINGS.alignment.trainings,
+        trainings=ALIGNMENT.trainings,
         interval=SCALE.interval,
     script:
         "../scripts/analyse/win_rates.py"
@@ -166,13 +162,12 @@ rule translation_quality:
     input:
         source=f"<translated>/{SETTINGS.translation.quality_data}/<source>.jsonl",
         references=[
-            f"<translated>/{SETTINGS.translation.quality_data}/{language}.jsonl"
-            for language in SETTINGS.target_languages
+            f"<translated>/{SETTINGS.translation.quality_data}/{language}.jsonl" for language in TARGETS
         ],
         samples=expand(
             "<translated>/samples/{engine}/{language}.jsonl",
             engine=SETTINGS.translation.quality_engines,
-            language=SETTINGS.target_languages,
+            language=TARGETS,
         ),
     output:
         "<analysis>/translation_quality.csv",

@@ -16,8 +16,7 @@ rule carb_comparison:
         "../../envs/plot.yaml"
     params:
         settings=CARB.board_settings(CARB.scorers),
-        languages={culture: KNOWN.languages[culture] for culture in SETTINGS.carb.cultures},
-        example_culture=SETTINGS.carb.example_culture,
+        languages={culture: KNOWN.languages[culture] for culture in CULTURES},
     script:
         "../scripts/analyse/carb_comparison.py"
 
@@ -45,7 +44,7 @@ rule carb_points:
     input:
         picks="<analysis>/carb/picks.csv",
         leaderboard="<analysis>/carb/leaderboard.parquet",
-        rewardbench=expand("<analysis>/languages/{language}.csv", language=SCALE.languages),
+        rewardbench=expand("<analysis>/languages/{language}.csv", language=LANGUAGES),
     output:
         "<analysis>/carb/points.csv",
     params:
@@ -54,8 +53,8 @@ rule carb_points:
             "bases": CARB.bases,
             "confidence": SETTINGS.intervals.confidence,
         },
-        cultures=SETTINGS.carb.cultures,
-        domains=SETTINGS.carb.domains,
+        cultures=CULTURES,
+        domains=DOMAINS,
     script:
         "../scripts/analyse/carb_points.py"
 
@@ -87,7 +86,7 @@ rule carb_sensitivity:
     params:
         kinds={**CARB.perturbed_models, "length": "baseline"},
         judges=PERTURBED_JUDGES,
-        cultures=SETTINGS.carb.cultures,
+        cultures=CULTURES,
         zeros={**CARB.zeros, **dict.fromkeys(PERTURBED_JUDGES, "log-odds")},
         interval=SCALE.interval,
     script:
@@ -103,7 +102,7 @@ rule carb_agreement:
         "<analysis>/carb/agreement_pairs.parquet",
     params:
         kinds=CARB.perturbed_models,
-        languages=SETTINGS.carb.cultures,
+        languages=CULTURES,
         k=SETTINGS.carb.consistency.k,
     script:
         "../scripts/analyse/carb_agreement.py"

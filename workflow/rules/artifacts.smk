@@ -61,12 +61,10 @@ rule gate:
         [f"<scores>/<main>/{name}/<source>.parquet" for name in [*SCALE.gate_models, *TEXT_BASELINES]],
     output:
         **ARTIFACTS.table_files("gate"),
-    conda:
-        "../../envs/analyse.yaml"
     params:
         models=SCALE.gate_models,
         baselines=TEXT_BASELINES,
-        benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
+        benchmark=SCALE.benchmark_facts(MAIN),
         interval=SCALE.interval,
         caption=ARTIFACTS.caption("gate"),
     script:
@@ -80,7 +78,7 @@ rule anchor:
         translated=[
             f"<scores>/{ANCHOR_TRANSLATED}/{name}/{language}.parquet"
             for name in SCALE.catalogued
-            for language in SETTINGS.target_languages
+            for language in TARGETS
         ],
         printed=[
             PLAN.project.file(f"resources/published/transfer_{table}.csv")
@@ -88,11 +86,9 @@ rule anchor:
         ],
     output:
         **{kind: PATHS.artifact(f"anchor.{kind}") for kind in ["csv", "md", "tex", "html"]},
-    conda:
-        "../../envs/analyse.yaml"
     params:
         benchmarks=[SCALE.benchmark_facts(name) for name in [ANCHOR, ANCHOR_TRANSLATED]],
-        source=SETTINGS.source_language,
+        source=SOURCE,
         half_credit=SCALE.half_credit,
         interval=SCALE.interval,
     script:
@@ -105,9 +101,9 @@ rule transfer_claims:
         scores=[
             f"<scores>/<main>/{name}/{language}.parquet"
             for name in [*SCALE.main_reward_models(trained_first=True), "length"]
-            for language in SCALE.languages
+            for language in LANGUAGES
         ],
-        states=expand("<scores>/passages/{base}.safetensors", base=SCALE.table1_bases),
+        states=expand("<scores>/passages/{base}.safetensors", base=BASES),
         norms=expand("<analysis>/embedding_norms/{base}.csv", base=SCALE.figure2_models),
         ks=expand("<analysis>/embedding_norms/{base}_ks.csv", base=SCALE.figure2_models),
         judgements="<analysis>/judgements.csv",
@@ -117,28 +113,25 @@ rule transfer_claims:
         ),
     output:
         **ARTIFACTS.table_files("transfer_claims"),
-    conda:
-        "../../envs/analyse.yaml"
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=120),
     params:
         claims=claims_of(PLAN.claims, "transfer"),
         scripts=SCALE.language_facts("script", KNOWN.languages),
         setting={
-            "bases": SCALE.table1_bases,
-            "source": SETTINGS.source_language,
-            "targets": SETTINGS.target_languages,
+            "bases": BASES,
+            "source": SOURCE,
+            "targets": TARGETS,
             "figure2_models": SCALE.figure2_models,
             "pretraining": {
-                base: KNOWN.models[base]["pretraining"]
-                for base in [*SCALE.table1_bases, *SCALE.figure2_models]
+                base: KNOWN.models[base]["pretraining"] for base in [*BASES, *SCALE.figure2_models]
             },
             "seeds": SETTINGS.reward_model_seeds,
             "off_the_shelf": SCALE.ready_made_pretraining,
         },
-        benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.main),
+        benchmark=SCALE.benchmark_facts(MAIN),
         half_credit=SCALE.half_credit,
-        policy_trainings=SETTINGS.alignment.trainings,
+        policy_trainings=ALIGNMENT.trainings,
         interval=SCALE.interval,
         confidence=SCALE.confidence,
         caption=ARTIFACTS.caption("transfer_claims"),
@@ -152,8 +145,6 @@ rule claims:
         "<results>/carb_claims.csv",
     output:
         **ARTIFACTS.table_files("claims"),
-    conda:
-        "../../envs/analyse.yaml"
     params:
         confidence=SCALE.confidence,
         caption=ARTIFACTS.caption("claims"),
@@ -171,7 +162,7 @@ rule summary:
     output:
         **ARTIFACTS.table_files("summary"),
     params:
-        main=SETTINGS.benchmarks.main,
+        main=MAIN,
         caption=ARTIFACTS.caption("summary"),
     script:
         "../scripts/artifacts/summary.py"
@@ -198,7 +189,7 @@ rule compare:
 
 rule figure1:
     input:
-        expand("<analysis>/geometry/{base}.csv", base=SCALE.table1_bases),
+        expand("<analysis>/geometry/{base}.csv", base=BASES),
     output:
         **ARTIFACTS.figure_files("figure1"),
     params:
@@ -217,8 +208,8 @@ rule figure2:
         ks=ARTIFACTS.shown("figure2_ks.csv", "figure2", "tests"),
     params:
         caption=ARTIFACTS.caption("figure2"),
-        source=SETTINGS.source_language,
-        groups=SCALE.by_script(SETTINGS.target_languages),
+        source=SOURCE,
+        groups=SCALE.by_script(TARGETS),
     script:
         "../scripts/artifacts/figure2.py"
 
@@ -240,17 +231,15 @@ rule figure3:
 
 rule own_benchmark_table:
     input:
-        rows=lambda wc: f"<translated>/{wc.benchmark}/{SETTINGS.own_benchmarks[wc.benchmark].language}.jsonl",
+        rows=lambda wc: f"<translated>/{wc.benchmark}/{OWN[wc.benchmark].language}.jsonl",
         scores=lambda wc: [
-            f"<scores>/{wc.benchmark}/{name}/{SETTINGS.own_benchmarks[wc.benchmark].language}.parquet"
+            f"<scores>/{wc.benchmark}/{name}/{OWN[wc.benchmark].language}.parquet"
             for name in SCALE.own_benchmark_scorers(wc.benchmark)
         ],
     output:
         **ARTIFACTS.table_files("benchmark_{benchmark}"),
     wildcard_constraints:
-        benchmark=one_of(SETTINGS.own_benchmarks),
-    conda:
-        "../../envs/analyse.yaml"
+        benchmark=one_of(OWN),
     params:
         baselines=TEXT_BASELINES,
         half_credit=SCALE.half_credit,

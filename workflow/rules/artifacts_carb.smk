@@ -15,8 +15,6 @@ rule carb_claims:
         ),
     output:
         **ARTIFACTS.table_files("carb_claims"),
-    conda:
-        "../../envs/analyse.yaml"
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=120),
     params:
@@ -25,7 +23,7 @@ rule carb_claims:
             "board": CARB.board_settings({**CARB.reward_models, "length": "baseline"}),
             "perturbed": [*CARB.perturbed_models, "length"],
             "judges": JUDGES.of_claims,
-            "cultures": SETTINGS.think_as_locals.evaluation.cultures,
+            "cultures": JUDGES.settings.evaluation.cultures,
         },
         benchmark=SCALE.benchmark_facts(JUDGES.benchmark),
         confidence=SCALE.confidence,
@@ -39,11 +37,9 @@ rule carb_leaderboard:
         "<analysis>/carb/leaderboard.parquet",
     output:
         **ARTIFACTS.table_files("carb_leaderboard"),
-    conda:
-        "../../envs/analyse.yaml"
     params:
-        cultures=SETTINGS.carb.cultures,
-        domains=SETTINGS.carb.domains,
+        cultures=CULTURES,
+        domains=DOMAINS,
         caption=ARTIFACTS.caption("carb_leaderboard"),
         confidence=SCALE.confidence,
     script:
@@ -56,7 +52,7 @@ rule carb_figure1:
     output:
         **ARTIFACTS.figure_files("carb_figure1"),
     params:
-        cultures=SETTINGS.carb.cultures,
+        cultures=CULTURES,
         caption=ARTIFACTS.caption("carb_figure1"),
     script:
         "../scripts/artifacts/carb_figure1.py"
@@ -69,8 +65,8 @@ rule carb_figure2:
     output:
         **ARTIFACTS.figure_files("carb_figure2"),
     params:
-        cultures=SETTINGS.carb.cultures,
-        domains=SETTINGS.carb.domains,
+        cultures=CULTURES,
+        domains=DOMAINS,
         caption=ARTIFACTS.caption("carb_figure2"),
         confidence=SCALE.confidence,
     script:
@@ -84,8 +80,8 @@ rule carb_figure3:
     output:
         **ARTIFACTS.figure_files("carb_figure3"),
     params:
-        cultures=SETTINGS.carb.cultures,
-        domains=SETTINGS.carb.domains,
+        cultures=CULTURES,
+        domains=DOMAINS,
         caption=ARTIFACTS.caption("carb_figure3"),
         confidence=SCALE.confidence,
     script:
@@ -97,8 +93,6 @@ rule carb_correlation:
         "<analysis>/carb/correlation.parquet",
     output:
         **ARTIFACTS.table_files("carb_correlation"),
-    conda:
-        "../../envs/analyse.yaml"
     params:
         caption=ARTIFACTS.caption("carb_correlation"),
     script:
@@ -148,7 +142,7 @@ rule carb_compare:
             "that is in the paper is compared with itself, any other with those of its kind. A judge is compared with the one at the same "
             "point of training, and each rating of picks with each printed one. Models, data and scale then differ."
         ),
-        base=SETTINGS.think_as_locals.base,
+        base=JUDGES.settings.base,
     script:
         "../scripts/artifacts/carb_compare.py"
 
@@ -158,8 +152,6 @@ rule carb_perturbation:
         "<analysis>/carb/perturbation.parquet",
     output:
         **ARTIFACTS.table_files("carb_perturbation"),
-    conda:
-        "../../envs/analyse.yaml"
     params:
         caption=ARTIFACTS.caption("carb_perturbation"),
         confidence=SCALE.confidence,
@@ -183,8 +175,6 @@ rule carb_think_as_locals:
         "<analysis>/locals/think_as_locals.parquet",
     output:
         **ARTIFACTS.table_files("carb_think_as_locals"),
-    conda:
-        "../../envs/analyse.yaml"
     params:
         artifact="carb_think_as_locals",
         names=JUDGES.names(JUDGES.compared),
@@ -210,8 +200,6 @@ rule carb_locals_learning:
         expand("<scores>/locals/{name}/held_out.parquet", name=JUDGES.learners),
     output:
         **ARTIFACTS.table_files("carb_locals_learning"),
-    conda:
-        "../../envs/analyse.yaml"
     params:
         seeds=JUDGES.learner_seeds,
         contrasts=[("full", name) for name in JUDGES.learner_seeds if name != "full"],
@@ -225,11 +213,11 @@ rule carb_locals_learning:
 
 rule carb_locals_curves:
     input:
-        expand("<models>/locals/{run}", run=SETTINGS.think_as_locals.runs),
+        expand("<models>/locals/{run}", run=JUDGES.settings.runs),
     output:
         **ARTIFACTS.figure_files("carb_locals_curves"),
     params:
         caption=ARTIFACTS.caption("carb_locals_curves"),
-        names=JUDGES.names(SETTINGS.think_as_locals.runs),
+        names=JUDGES.names(JUDGES.settings.runs),
     script:
         "../scripts/artifacts/carb_locals_curves.py"

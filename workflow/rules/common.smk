@@ -36,10 +36,14 @@ SETTINGS, KNOWN, SCALE, PATHS = PLAN.settings, PLAN.known, PLAN.scale, PLAN.scal
 FILES, RESOURCES, ARTIFACTS = PLAN.files, PLAN.resources, PLAN.artifacts
 CARB, JUDGES = PLAN.carb, PLAN.judges
 
+# What many rules loop over or ask about.
+SOURCE, TARGETS, LANGUAGES = SETTINGS.source_language, SETTINGS.target_languages, SCALE.languages
+CULTURES, DOMAINS = SETTINGS.carb.cultures, SETTINGS.carb.domains
+BASES, MAIN, OWN = SCALE.table1_bases, SETTINGS.benchmarks.main, SETTINGS.own_benchmarks
+ALIGNMENT = SETTINGS.alignment
+
 # Tokens that writing has at once, for the memory of a card.
-SAMPLED_AT_ONCE = written_at_once(
-    SETTINGS.alignment.sampling.batch_size, SETTINGS.alignment.sampling.max_new_tokens
-)
+SAMPLED_AT_ONCE = written_at_once(ALIGNMENT.sampling.batch_size, ALIGNMENT.sampling.max_new_tokens)
 CANDIDATES_AT_ONCE = written_at_once(
     SETTINGS.carb.candidates.per_question, SETTINGS.carb.candidates.max_new_tokens
 )

@@ -5,7 +5,7 @@ rule training_pool:
     input:
         pool=expand("<sources>/data/{name}.jsonl", name=SETTINGS.pool.datasets),
         evaluation=[f"<sources>/data/{KNOWN.benchmarks[name]['dataset']}.jsonl" for name in SCALE.benchmarks],
-        stock=SCALE.stock(SETTINGS.benchmarks.main),
+        stock=SCALE.stock(MAIN),
         printed=PLAN.project.file("resources/published/transfer_sources.csv"),
     output:
         train="<prepared>/train.jsonl",
@@ -18,8 +18,8 @@ rule training_pool:
         max_pairs=SETTINGS.pool.max_pairs,
         filters=SETTINGS.pool.filters,
         share=SCALE.share("pool"),
-        categories=SCALE.categories(SETTINGS.benchmarks.main),
-        kinds=SCALE.kinds(SETTINGS.benchmarks.main),
+        categories=SCALE.categories(MAIN),
+        kinds=SCALE.kinds(MAIN),
         kinds_per_request=SETTINGS.kinds_per_request,
         seed=SETTINGS.seed,
     script:
@@ -39,7 +39,7 @@ rule judge_pool:
         max_pairs=SETTINGS.pool.max_pairs,
         filters=SETTINGS.pool.filters,
         share=SCALE.share("pool"),
-        categories=SCALE.categories(SETTINGS.benchmarks.main),
+        categories=SCALE.categories(MAIN),
         kinds=SCALE.judge_kinds,
         kinds_per_request=SETTINGS.kinds_per_request,
         seed=SETTINGS.seed,
@@ -69,13 +69,13 @@ rule evaluation_set:
 rule alignment_prompts:
     # Prompts of a dataset of their own for the policy, where alignment.prompt_data names one.
     input:
-        rows=[f"<sources>/data/{name}.jsonl" for name in [SETTINGS.alignment.prompt_data] if name],
+        rows=[f"<sources>/data/{name}.jsonl" for name in [ALIGNMENT.prompt_data] if name],
     output:
         "<prepared>/prompts.jsonl",
     resources:
         **RESOURCES.for_tables(mb=8_000, minutes=60),
     params:
-        prompts=SETTINGS.alignment.prompts,
+        prompts=ALIGNMENT.prompts,
         seed=SCALE.job_seed("alignment_prompts"),
     script:
         "../scripts/prepare/alignment_prompts.py"

@@ -38,7 +38,7 @@ rule carb_completions:
 
 rule carb_similarities:
     input:
-        model=FILES.folders(CARB.embedding),
+        model=SCALE.base_folder(SETTINGS.carb.embedding.model),
         possible=CARB.answers,
     output:
         "<prepared>/carb/steps/similarities.parquet",
@@ -46,9 +46,14 @@ rule carb_similarities:
         "../../envs/score.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: [CARB.embedding], minutes=240),
+        **RESOURCES.for_models("score", SETTINGS.carb.embedding.model, minutes=240),
     params:
-        embedding={"dtype": SETTINGS.precision, **FILES.loadable(CARB.embedding)},
+        embedding={
+            "source": SCALE.base_folder(SETTINGS.carb.embedding.model),
+            "dtype": SETTINGS.precision,
+            "layers": SETTINGS.carb.embedding.layers,
+            "max_length": SETTINGS.carb.embedding.max_length,
+        },
         token_budget=SETTINGS.scoring.token_budget,
     script:
         "../scripts/prepare/carb_similarities.py"
@@ -59,18 +64,15 @@ rule carb_items:
     input:
         **CARB.item_sources,
     output:
-        **{culture: f"<prepared>/carb/{culture}.jsonl" for culture in SETTINGS.carb.cultures},
+        **{culture: f"<prepared>/carb/{culture}.jsonl" for culture in CULTURES},
         counts="<prepared>/carb/steps/counts.csv",
     params:
-        choices={
-            "names": SCALE.language_facts("name", SETTINGS.carb.cultures),
-            "scripts": SCALE.language_facts("script", SETTINGS.carb.cultures),
-            "domains": SETTINGS.carb.domains,
-            "filters": dict(SETTINGS.carb.filters),
-            "training_share": SETTINGS.carb.training_share,
-            "items_per_cell": SETTINGS.carb.items_per_cell,
-            "seed": SETTINGS.seed,
+        expected={
+            "names": SCALE.language_facts("name", CULTURES),
+            "scripts": SCALE.language_facts("script", CULTURES),
+            "domains": DOMAINS,
         },
+        draw={"items_per_cell": SETTINGS.carb.items_per_cell, "seed": SETTINGS.seed},
     script:
         "../scripts/prepare/carb_items.py"
 
@@ -86,8 +88,6 @@ rule carb_training_items:
     priority: 3  # seconds, and the longest row of trainings waits for them
     params:
         scripts=SCALE.language_facts("script", CARB.built_cultures),
-        filters=dict(SETTINGS.carb.filters),
-        training_share=SETTINGS.carb.training_share,
         seed=SETTINGS.seed,
     script:
         "../scripts/prepare/carb_training_items.py"
@@ -110,7 +110,7 @@ rule carb_paraphrases:
         generators={name: FILES.loadable(entry) for name, entry in CARB.generators.items()},
         scoring=SCALE.scoring,
         cache=PATHS.carb_step("paraphrase_replies"),
-        languages=SCALE.language_facts("name", SETTINGS.carb.cultures),
+        languages=SCALE.language_facts("name", CULTURES),
         seed=SETTINGS.seed,
     script:
         "../scripts/prepare/carb_paraphrases.py"
@@ -125,7 +125,7 @@ rule carb_perturbed_items:
         rows=CARB.perturbed_files(*PERTURBED_SETS),
         counts="<prepared>/carb/steps/perturbed_counts.csv",
     params:
-        cultures=SETTINGS.carb.cultures,
+        cultures=CULTURES,
         sizes={
             "carb_perturbation": SETTINGS.carb.perturbation.items_per_cell,
             "carb_consistency": SETTINGS.carb.consistency.items_per_cell,
@@ -139,19 +139,19 @@ rule locals_pairs:
     # Questions about two answers: with replies by rule for the warm-up, without for GRPO, and to measure on.
     input:
         item_files=JUDGES.training_items,
-        datasets=expand("<sources>/data/{name}.jsonl", name=SETTINGS.think_as_locals.datasets),
+        datasets=expand("<sources>/data/{name}.jsonl", name=JUDGES.settings.datasets),
         easy=JUDGES.easy_files,
         cultures=SETTINGS.carb.culture_file,
-        criteria=SETTINGS.think_as_locals.criteria,
+        criteria=JUDGES.settings.criteria,
     output:
         **{use: f"<prepared>/locals/{use}.jsonl" for use in ("warmup", "grpo", "held_out")},
     priority: 3  # seconds, and the longest row of trainings waits for them
     params:
         sizes=JUDGES.pairs,
-        shares=SETTINGS.think_as_locals.data_shares,
+        shares=JUDGES.settings.data_shares,
         easy_shares=JUDGES.easy_shares,
-        quote=SETTINGS.think_as_locals.criteria_quote,
-        language=SETTINGS.think_as_locals.criteria_language,
+        quote=JUDGES.settings.criteria_quote,
+        language=JUDGES.settings.criteria_language,
         languages=JUDGES.criteria_languages,
         domains=CARB.built_domains,
         seed=SCALE.job_seed("locals_pairs"),
@@ -170,7 +170,7 @@ rule carb_questions:
         "<prepared>/carb/questions.jsonl",
     params:
         choices={
-            "cultures": SETTINGS.carb.cultures,
+            "cultures": CULTURES,
             "per_culture": SETTINGS.carb.questions_per_culture,
             "seed": SETTINGS.seed,
         },

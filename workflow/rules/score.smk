@@ -11,7 +11,7 @@ rule reward_scores:
         "<scores>/{benchmark}/{base}_{language}{seed}/{language}.parquet",
         "<scores>/{benchmark}/{base}_<source>{seed}/{language}.parquet",
     wildcard_constraints:
-        language=one_of(SETTINGS.target_languages),
+        language=one_of(TARGETS),
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_models(
@@ -37,17 +37,17 @@ use rule reward_scores as source_reward_scores with:
 use rule reward_scores as cross_reward_scores with:
     # What Tables 3-7 need next to that: every other pair of a training and an evaluation language.
     input:
-        models=expand("<models>/{{base}}_{training}{{seed}}", training=SETTINGS.target_languages),
-        rows=expand("<translated>/<main>/{language}.jsonl", language=SCALE.languages),
+        models=expand("<models>/{{base}}_{training}{{seed}}", training=TARGETS),
+        rows=expand("<translated>/<main>/{language}.jsonl", language=LANGUAGES),
     output:
         [
             f"<scores>/<main>/{{base}}_{training}{{seed}}/{language}.parquet"
-            for training in SETTINGS.target_languages
-            for language in SCALE.languages
+            for training in TARGETS
+            for language in LANGUAGES
             if language != training
         ],
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [wc.base], minutes=480),
+        **RESOURCES.for_models("score_long", "{base}", minutes=480),
 
 
 rule configured_reward_scores:
@@ -55,13 +55,13 @@ rule configured_reward_scores:
     input:
         models=lambda wc: FILES.folders(SCALE.ready_made[wc.scorer]),
         rows=expand(
-            "<translated>/{benchmark}/{language}.jsonl", benchmark=SCALE.benchmarks, language=SCALE.languages
+            "<translated>/{benchmark}/{language}.jsonl", benchmark=SCALE.benchmarks, language=LANGUAGES
         ),
     output:
         expand(
             "<scores>/{benchmark}/{{scorer}}/{language}.parquet",
             benchmark=SCALE.benchmarks,
-            language=SCALE.languages,
+            language=LANGUAGES,
         ),
     wildcard_constraints:
         scorer=one_of(SCALE.configured),
@@ -80,9 +80,9 @@ use rule configured_reward_scores as catalogued_reward_scores with:
     # A reward model of the catalog, for the paper's tables: on the main benchmark only.
     input:
         models=lambda wc: FILES.folders(SCALE.ready_made[wc.scorer]),
-        rows=expand("<translated>/<main>/{language}.jsonl", language=SCALE.languages),
+        rows=expand("<translated>/<main>/{language}.jsonl", language=LANGUAGES),
     output:
-        expand("<scores>/<main>/{{scorer}}/{language}.parquet", language=SCALE.languages),
+        expand("<scores>/<main>/{{scorer}}/{language}.parquet", language=LANGUAGES),
     wildcard_constraints:
         scorer=one_of(SCALE.catalogued),
 
@@ -109,21 +109,19 @@ use rule configured_reward_scores as own_configured_reward_scores with:
     output:
         ["<scores>/{benchmark}/{scorer}/{language}.parquet"],
     wildcard_constraints:
-        benchmark=one_of(SETTINGS.own_benchmarks),
+        benchmark=one_of(OWN),
         scorer=one_of(SCALE.configured),
 
 
 use rule reward_scores as own_reward_scores with:
     input:
         models=["<models>/{model}"],
-        rows=lambda wc: [
-            f"<translated>/{wc.benchmark}/{SETTINGS.own_benchmarks[wc.benchmark].language}.jsonl"
-        ],
+        rows=lambda wc: [f"<translated>/{wc.benchmark}/{OWN[wc.benchmark].language}.jsonl"],
     output:
         ["<scores>/{benchmark}/{model}/{language}.parquet"],
     wildcard_constraints:
-        benchmark=one_of(SETTINGS.own_benchmarks),
-        language=one_of(sorted({own.language for own in SETTINGS.own_benchmarks.values()})),
+        benchmark=one_of(OWN),
+        language=one_of(sorted({own.language for own in OWN.values()})),
 
 
 rule text_baseline_scores:
@@ -134,7 +132,7 @@ rule text_baseline_scores:
         "<scores>/{benchmark}/tfidf-answer/{language}.parquet",
         "<scores>/{benchmark}/tfidf-prompt-answer/{language}.parquet",
     wildcard_constraints:
-        benchmark=one_of([*KNOWN.benchmarks, *SETTINGS.own_benchmarks]),
+        benchmark=one_of([*KNOWN.benchmarks, *OWN]),
     threads: SETTINGS.threads.score
     resources:
         **RESOURCES.for_tfidf(SETTINGS.probe_pairs, minutes=60),
@@ -162,12 +160,12 @@ rule base_loglik_scores:
     # The whole base, with all its layers.
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
-        rows=expand("<translated>/{{benchmark}}/{language}.jsonl", language=SCALE.languages),
+        rows=expand("<translated>/{{benchmark}}/{language}.jsonl", language=LANGUAGES),
     output:
-        expand("<scores>/{{benchmark}}/loglik-{{base}}/{language}.parquet", language=SCALE.languages),
+        expand("<scores>/{{benchmark}}/loglik-{{base}}/{language}.parquet", language=LANGUAGES),
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: [wc.base], minutes=240),
+        **RESOURCES.for_models("score", "{base}", minutes=240),
     params:
         scoring=SCALE.scoring,
     script:
@@ -178,10 +176,10 @@ use rule base_loglik_scores as base_pmi_scores with:
     # Pointwise mutual information: the log-likelihood, less that without the request.
     input:
         base=lambda wc: SCALE.base_folder(wc.base),
-        rows=expand("<translated>/{{benchmark}}/{language}.jsonl", language=SCALE.languages),
-        prompted=expand("<scores>/{{benchmark}}/loglik-{{base}}/{language}.parquet", language=SCALE.languages),
+        rows=expand("<translated>/{{benchmark}}/{language}.jsonl", language=LANGUAGES),
+        prompted=expand("<scores>/{{benchmark}}/loglik-{{base}}/{language}.parquet", language=LANGUAGES),
     output:
-        expand("<scores>/{{benchmark}}/pmi-{{base}}/{language}.parquet", language=SCALE.languages),
+        expand("<scores>/{{benchmark}}/pmi-{{base}}/{language}.parquet", language=LANGUAGES),
 
 
 rule base_probe_scores:
@@ -189,18 +187,18 @@ rule base_probe_scores:
     input:
         base=lambda wc: SCALE.reward_base(wc.base),
         rows=expand(
-            "<translated>/{benchmark}/{language}.jsonl", benchmark=SCALE.benchmarks, language=SCALE.languages
+            "<translated>/{benchmark}/{language}.jsonl", benchmark=SCALE.benchmarks, language=LANGUAGES
         ),
-        train=expand("<translated>/train/{language}.jsonl", language=SCALE.languages),
+        train=expand("<translated>/train/{language}.jsonl", language=LANGUAGES),
     output:
         expand(
             "<scores>/{benchmark}/probe-{{base}}/{language}.parquet",
             benchmark=SCALE.benchmarks,
-            language=SCALE.languages,
+            language=LANGUAGES,
         ),
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: [wc.base], minutes=240),
+        **RESOURCES.for_models("score", "{base}", minutes=240),
     params:
         scoring=SCALE.scoring,
         pairs=SETTINGS.probe_pairs,
@@ -213,15 +211,15 @@ rule passage_states:
     # The last hidden states of parallel passages, under a base and its reward models of the first seed.
     input:
         base=lambda wc: SCALE.reward_base(wc.base),
-        models=expand("<models>/{{base}}_{training}", training=SCALE.languages),
-        passages=expand("<translated>/passages/{language}.jsonl", language=SCALE.languages),
+        models=expand("<models>/{{base}}_{training}", training=LANGUAGES),
+        passages=expand("<translated>/passages/{language}.jsonl", language=LANGUAGES),
     output:
         "<scores>/passages/{base}.safetensors",
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: [wc.base], minutes=60),
+        **RESOURCES.for_models("score", "{base}", minutes=60),
     params:
-        languages=SCALE.languages,
+        languages=LANGUAGES,
         limits=[SETTINGS.scoring.max_length, SETTINGS.scoring.token_budget],
         top_layers=SCALE.top_layers,
         precision=SETTINGS.precision,
@@ -236,7 +234,7 @@ rule policy_answers:
         policies=[
             f"<models>/policies/dpo_{labeller}_{{language}}{seed_suffix(training)}"
             for labeller in LABELLERS
-            for training in range(1, SETTINGS.alignment.trainings + 1)
+            for training in range(1, ALIGNMENT.trainings + 1)
         ],
         instructions="<translated>/instructions/{language}.jsonl",
     output:
@@ -245,11 +243,9 @@ rule policy_answers:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models(
-            "generate", lambda wc: [SETTINGS.alignment.policy], minutes=240, tokens=SAMPLED_AT_ONCE
-        ),
+        **RESOURCES.for_models("generate", ALIGNMENT.policy, minutes=240, tokens=SAMPLED_AT_ONCE),
     params:
-        runs=SETTINGS.alignment.runs,
+        runs=ALIGNMENT.runs,
         sampling=SCALE.policy_sampling,
         seed=lambda wc: SCALE.job_seed("policy_answers", wc.language),
     script:
@@ -261,7 +257,7 @@ rule reference_answers:
     input:
         models=[
             folder
-            for name in [SETTINGS.alignment.reference]
+            for name in [ALIGNMENT.reference]
             if name
             for folder in FILES.folders(KNOWN.reward_models[name])
         ],
@@ -270,15 +266,11 @@ rule reference_answers:
         "<scores>/alignment/references_{language}.jsonl",
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models(
-            "score",
-            lambda wc: [KNOWN.reward_models[SETTINGS.alignment.reference]],
-            minutes=720,
-        ),
+        **RESOURCES.for_models("score", lambda wc: [KNOWN.reward_models[ALIGNMENT.reference]], minutes=720),
     params:
-        entry=lambda wc: FILES.loadable(KNOWN.reward_models[SETTINGS.alignment.reference]),
+        entry=lambda wc: FILES.loadable(KNOWN.reward_models[ALIGNMENT.reference]),
         scoring=SCALE.scoring,
-        cache=PATHS.scores_cache(f"{SETTINGS.alignment.reference}-references"),
+        cache=PATHS.scores_cache(f"{ALIGNMENT.reference}-references"),
     script:
         "../scripts/score/reference_answers.py"
 
@@ -290,7 +282,7 @@ rule judgements:
         answers="<scores>/alignment/answers_{language}.jsonl",
         instructions=(
             "<scores>/alignment/references_{language}.jsonl"
-            if SETTINGS.alignment.reference
+            if ALIGNMENT.reference
             else "<translated>/instructions/{language}.jsonl"
         ),
     output:
@@ -301,15 +293,13 @@ rule judgements:
         **RESOURCES.for_models(
             "score",
             lambda wc: (
-                [SCALE.alignment_judge(wc.language)]
-                if SETTINGS.alignment.judge
-                else [SETTINGS.alignment.reward_base]
+                [SCALE.alignment_judge(wc.language)] if ALIGNMENT.judge else [ALIGNMENT.reward_base]
             ),
             minutes=720,
         ),
     params:
         entry=lambda wc: FILES.loadable(SCALE.alignment_judge(wc.language)),
         scoring=SCALE.scoring,
-        cache=PATHS.scores_cache(f"{SETTINGS.alignment.judge or 'judge'}-alignment"),
+        cache=PATHS.scores_cache(f"{ALIGNMENT.judge or 'judge'}-alignment"),
     script:
         "../scripts/score/judgements.py"

@@ -11,7 +11,7 @@ rule carb_item_states:
     priority: 1
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [wc.base], minutes=240),
+        **RESOURCES.for_models("score_long", "{base}", minutes=240),
     params:
         limits=[SCALE.top_layers, SETTINGS.scoring.max_length, SETTINGS.scoring.token_budget],
     script:
@@ -93,7 +93,7 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
         models=lambda wc: FILES.folders(JUDGES.judges[PERTURBED_JUDGES[wc.scorer]]),
         item_files=expand(
             "<prepared>/carb_perturbation/{culture}.jsonl",
-            culture=SETTINGS.think_as_locals.evaluation.cultures,
+            culture=JUDGES.settings.evaluation.cultures,
         ),
         frozen=[],
     output:
@@ -104,9 +104,9 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
     resources:
         **RESOURCES.for_models(
             "score_long",
-            lambda wc: [JUDGES.model],
+            JUDGES.model,
             minutes=240,
-            tokens=SETTINGS.think_as_locals.judge_token_budget,
+            tokens=JUDGES.settings.judge_token_budget,
         ),
     params:
         entry=lambda wc: FILES.loadable(JUDGES.judges[PERTURBED_JUDGES[wc.scorer]]),
@@ -118,9 +118,7 @@ rule locals_scores:
     input:
         models=lambda wc: FILES.folders(JUDGES.judges[wc.judge]),
         rows=JUDGES.rows,
-        item_files=expand(
-            "<prepared>/carb/{culture}.jsonl", culture=SETTINGS.think_as_locals.evaluation.cultures
-        ),
+        item_files=expand("<prepared>/carb/{culture}.jsonl", culture=JUDGES.settings.evaluation.cultures),
     output:
         rewardbench="<scores>/locals/{judge}/rewardbench.parquet",
         carb="<scores>/locals/{judge}/carb.parquet",
@@ -135,15 +133,15 @@ rule locals_scores:
             "score_long",
             lambda wc: [JUDGES.model_of(wc.judge)],
             minutes=720,
-            tokens=SETTINGS.think_as_locals.judge_token_budget,
+            tokens=JUDGES.settings.judge_token_budget,
         ),
     params:
         entry=lambda wc: FILES.loadable(JUDGES.judges[wc.judge]),
         scoring=JUDGES.scoring,
         cache=PATHS.scores_cache("{judge}"),
         part={
-            "rows_per_subset": SETTINGS.think_as_locals.evaluation.rows_per_subset,
-            "items_per_cell": SETTINGS.think_as_locals.evaluation.items_per_cell,
+            "rows_per_subset": JUDGES.settings.evaluation.rows_per_subset,
+            "items_per_cell": JUDGES.settings.evaluation.items_per_cell,
         },
         seed=SCALE.job_seed("locals_scores"),
     script:
@@ -164,9 +162,9 @@ rule locals_held_out:
     resources:
         **RESOURCES.for_models(
             "score_long",
-            lambda wc: [JUDGES.model],
+            JUDGES.model,
             minutes=120,
-            tokens=SETTINGS.think_as_locals.judge_token_budget,
+            tokens=JUDGES.settings.judge_token_budget,
         ),
     params:
         entry=lambda wc: FILES.loadable(JUDGES.written_by(wc.learner)),
@@ -205,7 +203,7 @@ rule candidates:
         "<scores>/candidates/{policy}.jsonl",
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("generate", lambda wc: [wc.policy], minutes=480, tokens=CANDIDATES_AT_ONCE),
+        **RESOURCES.for_models("generate", "{policy}", minutes=480, tokens=CANDIDATES_AT_ONCE),
     params:
         policy=lambda wc: wc.policy,
         sampling={"settings": SETTINGS.carb.candidates, "precision": SETTINGS.precision},

@@ -34,7 +34,7 @@ rule base_model:
     output:
         directory("<sources>/models/{base}"),
     resources:
-        **RESOURCES.for_models("load", lambda wc: [wc.base], on_gpu=False, minutes=240),
+        **RESOURCES.for_models("load", "{base}", on_gpu=False, minutes=240),
     params:
         entry=lambda wc: {key: KNOWN.models[wc.base][key] for key in ("source", "chat_template")},
         seed=lambda wc: SCALE.job_seed("base", wc.base),

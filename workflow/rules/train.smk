@@ -9,7 +9,7 @@ rule truncated_base:
     output:
         directory("<models>/bases/{base}"),
     resources:
-        **RESOURCES.for_models("load", lambda wc: [wc.base], minutes=60),
+        **RESOURCES.for_models("load", "{base}", minutes=60),
     params:
         layers=lambda wc: SETTINGS.reward_model.depth[wc.base],
     script:
@@ -55,8 +55,8 @@ use rule reward_model as judge_reward_model with:
 
 rule sft_policy:
     input:
-        base=SCALE.base_folder(SETTINGS.alignment.policy),
-        rows=expand("<translated>/train/{language}.jsonl", language=SCALE.languages),
+        base=SCALE.base_folder(ALIGNMENT.policy),
+        rows=expand("<translated>/train/{language}.jsonl", language=LANGUAGES),
     output:
         directory("<models>/policies/sft"),
     priority: 1  # all that follows waits for it
@@ -64,11 +64,9 @@ rule sft_policy:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models(
-            "supervise", lambda wc: [SETTINGS.alignment.policy], SETTINGS.alignment.sft, minutes=720
-        ),
+        **RESOURCES.for_models("supervise", ALIGNMENT.policy, ALIGNMENT.sft, minutes=720),
     params:
-        training=SCALE.policy_training(SETTINGS.alignment.sft),
+        training=SCALE.policy_training(ALIGNMENT.sft),
         launch=SCALE.launch,
         seed=SCALE.job_seed("sft_policy"),
         checkpoints=PATHS.policy("checkpoints/sft"),
@@ -79,21 +77,19 @@ rule sft_policy:
 rule sampled_responses:
     input:
         policy=SCALE.policy_start,
-        rows=f"<translated>/{'prompts' if SETTINGS.alignment.prompt_data else 'dev'}/{{language}}.jsonl",
+        rows=f"<translated>/{'prompts' if ALIGNMENT.prompt_data else 'dev'}/{{language}}.jsonl",
     output:
         "<models>/policy_data/responses_{language}.jsonl",
     conda:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models(
-            "generate", lambda wc: [SETTINGS.alignment.policy], minutes=1440, tokens=SAMPLED_AT_ONCE
-        ),
+        **RESOURCES.for_models("generate", ALIGNMENT.policy, minutes=1440, tokens=SAMPLED_AT_ONCE),
     params:
-        prompts=SETTINGS.alignment.prompts,
+        prompts=ALIGNMENT.prompts,
         # Those of a dataset are drawn before they are translated; a few translations may be alike.
-        alike=0.01 if SETTINGS.alignment.prompt_data else 0,
-        responses=SETTINGS.alignment.responses,
+        alike=0.01 if ALIGNMENT.prompt_data else 0,
+        responses=ALIGNMENT.responses,
         sampling=SCALE.policy_sampling,
         seed=lambda wc: SCALE.job_seed("sampled_responses", wc.language),
     script:
@@ -102,10 +98,7 @@ rule sampled_responses:
 
 rule labelled_pairs:
     input:
-        models=[
-            f"<models>/{SETTINGS.alignment.reward_base}_{training}"
-            for training in ["{language}", SETTINGS.source_language]
-        ],
+        models=[f"<models>/{ALIGNMENT.reward_base}_{training}" for training in ["{language}", SOURCE]],
         responses="<models>/policy_data/responses_{language}.jsonl",
     output:
         pairs=expand("<models>/policy_data/pairs_{labeller}_{{language}}.jsonl", labeller=LABELLERS),
@@ -114,7 +107,7 @@ rule labelled_pairs:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: [SETTINGS.alignment.reward_base], minutes=720),
+        **RESOURCES.for_models("score", ALIGNMENT.reward_base, minutes=720),
     params:
         labellers=LABELLERS,
         scoring=SCALE.scoring,
@@ -135,11 +128,9 @@ rule dpo_policy:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models(
-            "train", lambda wc: [SETTINGS.alignment.policy], SETTINGS.alignment.dpo, minutes=1440
-        ),
+        **RESOURCES.for_models("train", ALIGNMENT.policy, ALIGNMENT.dpo, minutes=1440),
     params:
-        training=SCALE.policy_training(SETTINGS.alignment.dpo),
+        training=SCALE.policy_training(ALIGNMENT.dpo),
         launch=SCALE.launch,
         seed=lambda wc: SCALE.job_seed("dpo_policy", f"{wc.language}{wc.seed}"),
         checkpoints=PATHS.policy("checkpoints/dpo_{labeller}_{language}{seed}"),

@@ -4,7 +4,7 @@
 
 rule locals_warmup:
     input:
-        base=SCALE.base_folder(SETTINGS.think_as_locals.base),
+        base=SCALE.base_folder(JUDGES.settings.base),
         rows="<prepared>/locals/warmup.jsonl",
     output:
         directory("<models>/locals/{warmup}"),
@@ -15,14 +15,9 @@ rule locals_warmup:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models(
-            "supervise",
-            lambda wc: [SETTINGS.think_as_locals.base],
-            SETTINGS.think_as_locals.warmup,
-            minutes=720,
-        ),
+        **RESOURCES.for_models("supervise", JUDGES.settings.base, JUDGES.settings.warmup, minutes=720),
     params:
-        training=SCALE.policy_training(SETTINGS.think_as_locals.warmup),
+        training=SCALE.policy_training(JUDGES.settings.warmup),
         launch=SCALE.launch,
         criteria=lambda wc: WARMUPS[wc.warmup],
         seed=SCALE.job_seed("locals_warmup"),
@@ -38,18 +33,16 @@ rule locals_grpo:
     output:
         directory("<models>/locals/{run}"),
     wildcard_constraints:
-        run=one_of([*SETTINGS.think_as_locals.runs, *JUDGES.repeats]),
+        run=one_of([*JUDGES.settings.runs, *JUDGES.repeats]),
     priority: 2
     conda:
         "../../envs/align.yaml"
     threads: SETTINGS.threads.train
     resources:
-        **RESOURCES.for_models(
-            "grpo", lambda wc: [SETTINGS.think_as_locals.base], SETTINGS.think_as_locals.grpo, minutes=2880
-        ),
+        **RESOURCES.for_models("grpo", JUDGES.settings.base, JUDGES.settings.grpo, minutes=2880),
     params:
         training=lambda wc: {
-            **SCALE.policy_training(SETTINGS.think_as_locals.grpo),
+            **SCALE.policy_training(JUDGES.settings.grpo),
             "rewards": JUDGES.rewards(wc.run),
             "criteria": JUDGES.criteria(wc.run),
             "quote": JUDGES.quote(wc.run),

@@ -18,7 +18,7 @@ rule translated_rows:
         ),
     params:
         engine=lambda wc: engine_of(SCALE, wc.language).arguments,
-        source=SETTINGS.source_language,
+        source=SOURCE,
         first=None,
         code_subsets=lambda wc: KNOWN.benchmarks.get(wc.get("rowset"), {}).get("code", []),
     script:
@@ -46,15 +46,15 @@ use rule translated_rows as engine_sample with:
 
 rule own_benchmark:
     input:
-        lambda wc: SETTINGS.own_benchmarks[wc.benchmark].path,
+        lambda wc: OWN[wc.benchmark].path,
     output:
         "<translated>/{benchmark}/{language}.jsonl",
     wildcard_constraints:
-        benchmark=one_of(SETTINGS.own_benchmarks),
+        benchmark=one_of(OWN),
     conda:
         "../../envs/sources.yaml"
     params:
-        layout=lambda wc: SETTINGS.own_benchmarks[wc.benchmark].layout,
+        layout=lambda wc: OWN[wc.benchmark].layout,
     script:
         "../scripts/translate/own_benchmark.py"
 
@@ -74,18 +74,18 @@ rule passages:
 
 rule instructions:
     input:
-        FILES.items(SETTINGS.alignment.instructions),
+        FILES.items(ALIGNMENT.instructions),
     output:
         expand(
             "<translated>/instructions/{language}.jsonl",
-            language=languages_brought(SCALE, SETTINGS.alignment.instructions),
+            language=languages_brought(SCALE, ALIGNMENT.instructions),
         ),
     conda:
         "../../envs/sources.yaml"
     params:
-        languages=languages_brought(SCALE, SETTINGS.alignment.instructions),
-        roles=["prompt"] if SETTINGS.alignment.reference else ["prompt", "reference"],
-        max_instructions=SETTINGS.alignment.max_instructions,
+        languages=languages_brought(SCALE, ALIGNMENT.instructions),
+        roles=["prompt"] if ALIGNMENT.reference else ["prompt", "reference"],
+        max_instructions=ALIGNMENT.max_instructions,
         seed=SETTINGS.seed,
     script:
         "../scripts/translate/instructions.py"
@@ -110,4 +110,4 @@ use rule translated_passages as translated_instructions with:
     output:
         "<translated>/instructions/{language}.jsonl",
     wildcard_constraints:
-        language=one_of(languages_translated(SCALE, SETTINGS.alignment.instructions)),
+        language=one_of(languages_translated(SCALE, ALIGNMENT.instructions)),

@@ -62,9 +62,7 @@ def test_vendor_and_instructions_decide(cpuinfo, outputs, portable):
 def test_layers_of_fewer_outputs_are_left_as_they_are():
     model = multiply_by_onednn(torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Linear(8, 9)), outputs=9)
     assert ["forward" in vars(layer) for layer in model] == [False, True]
-
-
-def test_a_model_that_is_moved_to_another_device_is_left_to_torch():
+    # So is a model that is moved to another device.
     model = multiply_by_onednn(torch.nn.Linear(4, 8), outputs=0).to("meta")
     assert model(torch.empty(2, 4, device="meta")).device.type == "meta"
 

@@ -25,23 +25,22 @@ def assert_same_weights(base, one, other):
     assert max((one[name] - base[name]).abs().max().item() for name in shared) > 1e-3
 
 
-@pytest.mark.parametrize(
-    ("changes", "fast"),
-    [
-        *(({"batch_size": 3}, {"token_budget": tokens}) for tokens in (1, 40, 999)),
-        *(
-            (changes, {"token_budget": 99})
-            for changes in ({"lora": None}, {"epochs": 2}, {"pooling": "answer"})
-        ),
-        *(
-            ({"pooling": pooling}, {"token_budget": 40, "cache_frozen_layers": True})
-            for pooling in ("last", "answer")
-        ),
-    ],
-    ids=str,
-)
-def test_training_gives_the_same_weights(base, tmp_path, changes, fast):
+REQUESTS = [  # of two pairs each
+    {**row, "request": f"r{number // 2}", "prompt": ROWS[number // 2]["prompt"]}
+    for number, row in enumerate(ROWS)
+]
+
+
+@pytest.mark.parametrize(("changes", "tokens", "cache"), [
+    *(({"batch_size": 3}, tokens, False) for tokens in (1, 40, 999)),
+    *((changes, 99, False) for changes in ({"lora": None}, {"epochs": 2}, {"pooling": "answer"})),
+    *(({"pooling": pooling}, 40, True) for pooling in ("last", "answer")),
+    *(({"rows": REQUESTS}, 60, cache) for cache in (False, True)),
+], ids=["1 token", "40 tokens", "999 tokens", "no lora", "2 epochs", "answer", "last, cached", "answer, cached", "requests",
+        "requests, cached"])  # fmt: skip
+def test_training_gives_the_same_weights(base, tmp_path, changes, tokens, cache):
     separate = train(base, tmp_path / "a", **SGD, **changes)
+    fast = {"token_budget": tokens, "cache_frozen_layers": cache}
     assert_same_weights(base, separate, train(base, tmp_path / "b", **SGD, **changes, **fast))
 
 
@@ -63,39 +62,20 @@ def counted(base):
     return make
 
 
-def test_rewards_are_those_of_single_conversations_in_their_order(counted):
-    model, inputs, expected, _ = counted(SEQUENCES)
-    PairRows(model, 999, None).install()
+@pytest.mark.parametrize("token_budget", [1, 999])
+def test_rewards_are_those_of_single_conversations_and_what_is_shared_is_run_once(counted, token_budget):
+    model, inputs, expected, seen = counted(SEQUENCES)
+    PairRows(model, token_budget, None).install()
     torch.testing.assert_close(model(**inputs).logits, expected, atol=1e-6, rtol=0)
-
-
-def test_what_is_shared_is_run_once(counted):
-    model, inputs, _, seen = counted(SEQUENCES)
-    PairRows(model, 1, None).install()
-    model(**inputs)
-    # Rows of 2 + 5 + 1 and 2 + 1 tokens; (21, 22) ends where it is shared
-    assert seen == [[8, 3]] * len(seen)
+    # Rows of 2 + 5 + 1 and 2 + 1 tokens, padded where they are run at once; (21, 22) ends where it is shared
+    assert seen == [[8, 3] if token_budget == 1 else [16]] * len(seen)
 
 
 def test_a_request_and_its_right_answer_are_run_once_for_all_its_pairs(counted):
-    """Two pairs of one request, with the same right answer, and one pair of another."""
+    # Two pairs of one request, with the same right answer, and one pair of another
     request, right, wrong, worse = (5, 6), (7, 8, 9), (12,), (13, 14)
     chosen = [request + right, request + right, (21, 22, 23)]
     model, inputs, expected, seen = counted([*chosen, request + wrong, request + worse, (21, 22)])
     PairRows(model, 1, None).install()
     torch.testing.assert_close(model(**inputs).logits, expected, atol=1e-6, rtol=0)
     assert seen[0] == [2 + 3 + 1 + 2, 2 + 1]
-
-
-REQUESTS = [
-    {**row, "request": f"r{number // 2}", "prompt": ROWS[number // 2]["prompt"]}
-    for number, row in enumerate(ROWS)
-]
-
-
-@pytest.mark.parametrize("cache", [False, True])
-def test_training_on_requests_of_several_pairs_gives_the_same_weights(base, tmp_path, cache):
-    settings = {"rows": REQUESTS, "batch_size": 2, **SGD}
-    separate = train(base, tmp_path / "a", **settings)
-    shared = train(base, tmp_path / "b", cache_frozen_layers=cache, token_budget=60, **settings)
-    assert_same_weights(base, separate, shared)

@@ -87,16 +87,10 @@ def test_models_share_that_heed_the_mask():
         assert can_share(model.eval().get_decoder())
 
 
-def test_a_base_of_ours_can_share_and_chunked_attention_cannot(base):
-    model = AutoModelForCausalLM.from_pretrained(base).eval()
+def test_a_base_of_ours_can_share_and_chunked_attention_cannot_and_progress_counts_every_text(base):
+    model, counts = AutoModelForCausalLM.from_pretrained(base).eval(), []
     assert can_share(model.get_decoder())
+    list(last_states(model.get_decoder(), GROUPS, 0, 8, True, report=counts.append))
+    assert sum(counts) == sum(map(len, GROUPS)) and len(counts) > 1
     model.config.layer_types = ["chunked_attention", "full_attention"]
     assert not can_share(model.get_decoder())
-
-
-def test_progress_counts_every_text(base):
-    model = AutoModelForCausalLM.from_pretrained(base).eval()
-    counts = []
-    list(last_states(model.get_decoder(), GROUPS, 0, 8, True, report=counts.append))
-    assert sum(counts) == sum(map(len, GROUPS))
-    assert len(counts) > 1

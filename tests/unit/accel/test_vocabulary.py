@@ -40,10 +40,7 @@ def test_log_probabilities_entropies_and_gradients_are_trls(tokens):
         assert own is other is None or torch.allclose(own.float(), other.float(), atol=1e-5)
     torch.testing.assert_close(gradient, their_gradient, atol=1e-5, rtol=1e-4)
     assert tokens < 11 or 0 < ours[4].sum() < 11  # likeliest ones
-
-
-def test_what_is_not_asked_for_is_none():
-    found, _ = applied(ByParts, *states_and_weight(), outputs=("log_probs",))
+    found, _ = applied(ByParts, *given, outputs=("log_probs",))
     assert [one is None for one in found] == [False, True, True, True, True]
 
 
@@ -54,17 +51,14 @@ def test_trls_function_does_what_ours_does_not(changed):
         states, weight = states.bfloat16(), weight.bfloat16()
     weight.requires_grad_(changed == "weight is trained")
     outputs = (*EVERYTHING, "mean_logits") if changed == "outputs" else EVERYTHING
-    found, gradient = applied(
-        ByParts, states, weight, targets, outputs, softcap=3.0 if changed == "softcap" else None
-    )
+    softcap = 3.0 if changed == "softcap" else None
+    found, gradient = applied(ByParts, states, weight, targets, outputs, softcap=softcap)
     assert gradient.dtype == states.dtype
     assert (weight.grad is not None) == (changed == "weight is trained")
     assert (found[3] is not None) == (changed == "outputs")
     if changed == "softcap":
-        logits = 3 * torch.tanh(1.5 * states @ weight.t() / 3) / 0.7
-        assert torch.allclose(
-            found[0], logits.log_softmax(dim=1).gather(1, targets[:, None])[:, 0], atol=1e-5
-        )
+        logprobs = (3 * torch.tanh(1.5 * states @ weight.t() / 3) / 0.7).log_softmax(dim=1)
+        assert torch.allclose(found[0], logprobs.gather(1, targets[:, None])[:, 0], atol=1e-5)
 
 
 def test_an_entropy_that_is_to_be_learnt_from_is_an_error_and_not_a_silent_zero():

@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_up_scorers import Backend, ByText
-from support import script
+from support import refused, script
 
 from polyreward.alignment.win_rates import judge_accuracy, length_controlled, win_rates
 from polyreward.analysis.bootstrap import Interval
-from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.pair_question import judge_of, swapped
 from polyreward.transfer.figure3 import figure3_table
 
@@ -40,12 +39,8 @@ def test_a_longer_response_wins_by_a_judge_of_length_and_an_empty_one_loses():
 
 
 def test_a_judge_that_weighs_gives_a_response_its_probability_and_an_empty_one_nothing():
-    question = {
-        "system": "",
-        "text": "{prompt}{first}{second}",
-        "verdicts": ["m", "M"],
-        "pattern": "^([mM])$",
-    }
+    text = "{prompt}{first}{second}"
+    question = {"system": "", "text": text, "verdicts": ["m", "M"], "pattern": "^([mM])$"}
     weighing = judge_of({"question": question}, Backend(lambda text: np.log([0.6, 0.2])))
     judged = judgements(answers("longer", " "), REFERENCES, weighing, "es")
     expected = 0.25 if swapped("p", ("longer", "four")) else 0.75
@@ -74,8 +69,7 @@ def test_known_pairs_are_a_reference_and_a_worse_answer_of_each_kind():
     echo = next(pair for pair in pairs if pair["kind"] == "echo" and pair["id"] == "i2")
     assert echo["rejected"] == "Question 2?"
 
-
-def test_answers_too_short_for_a_kind_make_no_pair_of_it():
+    # Answers that are too short for a kind make no pair of it.
     assert {pair["kind"] for pair in JUDGING.known_pairs(REFERENCES)} == {"off_topic", "echo"}
 
 
@@ -123,7 +117,6 @@ def test_win_rates_are_means_and_differences_are_paired():
     assert table.loc["english - base", "low"] > 0  # 30 points: decided
     assert table.loc["english - target", "low"] < 0 < table.loc["english - target", "high"]
     assert table["low"].le(table["win_rate_pct"]).all() and table["high"].ge(table["win_rate_pct"]).all()
-    assert table.loc["base", "run_sd"] == pytest.approx(100 * base.groupby("run")["win"].mean().std())
     assert list(table["n_instructions"].unique()) == [200]
 
 
@@ -141,11 +134,7 @@ def test_what_length_alone_wins_is_taken_out():
     controlled = length_controlled(judged)
     assert controlled["english"] == pytest.approx(0.5, abs=0.08)
     assert controlled["base"] == pytest.approx(0.5, abs=0.08)
-
-
-def test_a_policy_that_always_or_never_wins_still_has_a_controlled_rate():
-    judged = made_up({"base": 0.0, "target": 1.0, "english": 0.5})
-    controlled = length_controlled(judged)
+    controlled = length_controlled(made_up({"base": 0.0, "target": 1.0, "english": 0.5}))
     assert controlled["base"] < 0.05 < 0.95 < controlled["target"]
     assert controlled["english"] == pytest.approx(0.5, abs=0.1)
 
@@ -183,19 +172,16 @@ ECHO = Backend(str.upper)
 ITEM = {"id": "i1", "prompt": {"en": "Why?", "es": "¿Por qué?"}, "reference": {"en": "So.", "es": "Así."}}
 
 
-def test_instructions_are_taken_apart_by_language():
+def test_instructions_are_taken_apart_by_language_and_every_missing_text_is_named():
     other = {"id": "i2", "prompt": {"en": "Who?", "es": "¿Quién?"}, "reference": {"en": "I.", "es": "Yo."}}
-    found = parallel_instructions([ITEM, other], ["en", "es"], "x.yaml", ["prompt", "reference"])
+    how = (["en", "es"], "x.yaml", ["prompt", "reference"])
+    found = parallel_instructions([ITEM, other], *how)
     assert found["es"][0] == {"id": "i1", "prompt": "¿Por qué?", "reference": "Así."}
     assert [row["id"] for row in found["en"]] == ["i1", "i2"]
-
-
-def test_every_missing_text_of_an_instruction_is_named():
     broken = {"id": "i2", "prompt": {"en": "Who?"}, "reference": {"en": " ", "es": "Yo."}}
-    with pytest.raises(PolyrewardError) as error:
-        parallel_instructions([ITEM, broken], ["en", "es"], "x.yaml", ["prompt", "reference"])
-    assert "x.yaml, prompt: passage `i2` is not in es" in str(error.value)
-    assert "x.yaml, reference: passage `i2` is not in en" in str(error.value)
+    said = refused(parallel_instructions, [ITEM, broken], *how)
+    assert "x.yaml, prompt: passage `i2` is not in es" in said
+    assert "x.yaml, reference: passage `i2` is not in en" in said
 
 
 def test_instructions_without_references_are_answered_by_a_model():
@@ -207,12 +193,8 @@ def test_instructions_without_references_are_answered_by_a_model():
     assert backend.requests == [[{"role": "user", "content": row["prompt"]}] for row in rows]
 
 
-def test_an_empty_reference_answer_is_named():
-    with pytest.raises(PolyrewardError, match="`i9`: an empty reply"):
-        answered([{"id": "i9", "prompt": " "}], ECHO, "references")
-
-
-def test_a_few_empty_reference_answers_are_left_out_with_what_was_answered_to_them(capsys):
+def test_empty_reference_answers_are_named_and_a_few_are_left_out_with_what_was_answered_to_them(capsys):
+    assert "`i9`: an empty reply" in refused(answered, [{"id": "i9", "prompt": " "}], ECHO, "references")
     rows = [{"id": f"i{n}", "prompt": " " if n == 7 else "Why?"} for n in range(100)]
     references = answered(rows, ECHO, "references")
     assert [row["id"] for row in references] == [f"i{n}" for n in range(100) if n != 7]

@@ -30,19 +30,23 @@ def resampled(correct, templates, samples=2000, seed=0):
     return resampled_sections(correct, ["u"] * len(correct), templates, {"u": 1}, {"s": ["u"]}, samples, seed)
 
 
-def test_degrees_of_freedom_of_sums_of_variances():
-    assert combined_freedom(1.0, 9, []) == 9
-    assert combined_freedom(1.0, 9, [Between(0.0, 0.0, 2)]) == pytest.approx(9)  # nothing is found
-    # Welch's, of two samples of three that spread alike
-    assert combined_freedom(1.0, 2, [Between(1.0, 1.0, 2)]) == pytest.approx(4)
-    assert combined_freedom(3.0, 90, [Between(1.0, 1.0, 2)]) == pytest.approx(16 / (9 / 90 + 1 / 2))
-    assert combined_freedom(0.0, 0, [Between(1.0, 1.0, 2)]) == 0
-
-
-def test_what_is_taken_off_a_variance_leaves_it_as_unsure_as_it_was():
-    assert combined_freedom(3.0, 90, [Between(1.0, 2.0, 2)]) == pytest.approx(16 / (9 / 90 + 4 / 2))
-    assert combined_freedom(3.0, 90, [Between(0.0, 2.0, 2)]) == pytest.approx(90)  # nothing of it is left
-    assert combined_freedom(0.1, 90, [Between(0.1, 2.0, 2)]) == 2  # no interval would have none
+@pytest.mark.parametrize(
+    ("variance", "freedom", "between", "expected"),
+    [
+        (1.0, 9, [], 9),
+        (1.0, 9, [(0.0, 0.0, 2)], 9),  # nothing is found
+        (1.0, 2, [(1.0, 1.0, 2)], 4),  # Welch's, of two samples of three that spread alike
+        (3.0, 90, [(1.0, 1.0, 2)], 16 / (9 / 90 + 1 / 2)),
+        (0.0, 0, [(1.0, 1.0, 2)], 0),
+        # What is taken off a variance leaves it as unsure as it was
+        (3.0, 90, [(1.0, 2.0, 2)], 16 / (9 / 90 + 4 / 2)),
+        (3.0, 90, [(0.0, 2.0, 2)], 90),  # nothing of it is left
+        (0.1, 90, [(0.1, 2.0, 2)], 2),  # no interval would have none
+    ],
+)
+def test_degrees_of_freedom_of_sums_of_variances(variance, freedom, between, expected):
+    found = combined_freedom(variance, freedom, [Between(*one) for one in between])
+    assert found == pytest.approx(expected)
 
 
 def test_pairs_of_one_template_always_come_together():
@@ -70,16 +74,13 @@ def test_a_scorer_minus_its_copy_is_exactly_zero():
     assert np.all(drawn[:, 0] - drawn[:, 1] == 0)
 
 
-def test_a_seed_gives_the_same_draws_and_another_seed_others():
-    first, again, other = (resampled(HALF_RIGHT, np.arange(100), seed=seed) for seed in (3, 3, 4))
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
-
-
-def test_draws_do_not_depend_on_the_order_of_pairs():
+def test_draws_depend_on_the_seed_and_not_on_the_order_of_pairs():
     order = np.random.default_rng(5).permutation(100)
     templates = np.array([f"t{n // 2}" for n in range(100)])
-    assert np.allclose(resampled(HALF_RIGHT, templates), resampled(HALF_RIGHT[order], templates[order]))
+    first = resampled(HALF_RIGHT, templates)
+    assert np.array_equal(first, resampled(HALF_RIGHT, templates))
+    assert np.allclose(first, resampled(HALF_RIGHT[order], templates[order]))
+    assert not np.array_equal(first, resampled(HALF_RIGHT, templates, seed=1))
 
 
 def test_subsets_keep_their_weights_in_every_draw():
@@ -89,14 +90,10 @@ def test_subsets_keep_their_weights_in_every_draw():
     assert np.all(drawn == 0.75)  # 30 / (10 + 30)
 
 
-def test_with_many_degrees_of_freedom_the_interval_is_the_central_one():
-    assert student_interval(np.append(50, np.arange(101)), 0.9, 10**9) == pytest.approx((5, 95))
-
-
-def test_few_degrees_of_freedom_widen_the_interval_to_student_s():
-    reach = 47.5 * 2.3646 / 1.95996
-    ends = student_interval(np.append(50, np.arange(101)), 0.95, 7)
-    assert ends == pytest.approx((50 - reach, 50 + reach), abs=1e-3)
+def test_few_degrees_of_freedom_widen_the_central_interval_to_student_s():
+    values, reach = np.append(50, np.arange(101)), 47.5 * 2.3646 / 1.95996
+    assert student_interval(values, 0.9, 10**9) == pytest.approx((5, 95))
+    assert student_interval(values, 0.95, 7) == pytest.approx((50 - reach, 50 + reach), abs=1e-3)
 
 
 def test_without_degrees_of_freedom_there_is_no_interval():
@@ -183,17 +180,15 @@ def test_resamples_have_the_whole_variance_of_a_mean():
 
 def test_clusters_that_cross_subsets_are_drawn_together():
     correct = np.array([[0.0], [1.0], [0.0], [1.0]])  # topics a and b, asked in two places
-    subsets, sections = ["u", "u", "v", "v"], {"u": ["u"], "v": ["v"]}
-    drawn = resampled_sections(
-        correct, subsets, list("abab"), {"u": 2, "v": 2}, sections, 300, 0, ["all"] * 4
-    )
+    weights, sections = {"u": 2, "v": 2}, {"u": ["u"], "v": ["v"]}
+    drawn = resampled_sections(correct, list("uuvv"), list("abab"), weights, sections, 300, 0, ["all"] * 4)
     assert np.array_equal(drawn[:, 0, 0], drawn[:, 0, 1]) and set(drawn.ravel()) == {0.0, 1.0}
 
 
 def test_a_subset_none_of_whose_clusters_is_drawn_counts_with_its_own_score():
-    correct = np.array([[1.0], [0.0], [0.0], [1.0]])
+    correct, weights = np.array([[1.0], [0.0], [0.0], [1.0]]), {"u": 1, "v": 3}
     drawn = resampled_sections(
-        correct, ["u", "v", "v", "v"], list("abcd"), {"u": 1, "v": 3}, {"u": ["u"]}, 300, 0, ["all"] * 4
+        correct, list("uvvv"), list("abcd"), weights, {"u": ["u"]}, 300, 0, ["all"] * 4
     )
     assert np.all(drawn == 1.0)
 

@@ -19,7 +19,6 @@ from polyreward.analysis.embedding_norms import (
     token_sets,
 )
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.tables import read_table, write_table
 from polyreward.transfer.figure2 import draw_figure2, norm_limits
 
 SETS = {"en": [0, 1, 2, 3], "es": [4, 5], "ko": [6]}
@@ -53,29 +52,30 @@ def axes_of(figure):
 
 
 def texts_of(figure):
-    """What stands under each panel."""
+    """What each panel's legend says."""
     return [[text.get_text() for text in axis.get_legend().get_texts()] for axis in axes_of(figure)]
 
 
-def test_a_token_of_two_languages_belongs_to_none():
-    assert token_sets(letters, {"en": ["abc", "ad"], "es": ["ce", "f"], "ko": ["g"]}) == {
-        "en": [0, 1, 3],
-        "es": [4, 5],
-        "ko": [6],
-    }
+UNLIKE = {"en": ["aaaaaaaaa", "b"], "es": ["f" * 19, "a"]}  # of a: en 9 of 10 tokens, es 1 of 20
 
 
-def test_a_token_is_of_the_language_that_has_nearly_all_of_its_uses():
-    # of a: en 9 of 10 tokens, es 1 of 20; of f: es 19 of 20, en none
-    texts = {"en": ["aaaaaaaaa", "b"], "es": ["f" * 19, "a"]}
-    assert token_sets(letters, texts) == token_sets(letters, texts, 1.0) == {"en": [1], "es": [5]}
-    assert token_sets(letters, texts, 0.94) == {"en": [0, 1], "es": [5]}  # 0.9 / (0.9 + 0.05) is 0.947
-    assert token_sets(letters, texts, 0.95) == {"en": [1], "es": [5]}
-
-
-def test_uses_are_counted_as_if_languages_had_as_much_text():
-    texts = {"en": ["ab" * 3], "es": ["ac" * 2000]}
-    assert token_sets(letters, texts, 0.6) == {"en": [1], "es": [2]}  # a is half of both
+@pytest.mark.parametrize(
+    ("texts", "share", "sets"),
+    [
+        (
+            {"en": ["abc", "ad"], "es": ["ce", "f"], "ko": ["g"]},
+            1,
+            {"en": [0, 1, 3], "es": [4, 5], "ko": [6]},
+        ),
+        (UNLIKE, 1, {"en": [1], "es": [5]}),
+        (UNLIKE, 0.94, {"en": [0, 1], "es": [5]}),  # 0.9 / (0.9 + 0.05) is 0.947
+        (UNLIKE, 0.95, {"en": [1], "es": [5]}),
+        # As if languages had as much text: a is half of both
+        ({"en": ["ab" * 3], "es": ["ac" * 2000]}, 0.6, {"en": [1], "es": [2]}),
+    ],
+)
+def test_a_token_is_of_the_language_that_has_enough_of_its_uses(texts, share, sets):
+    assert token_sets(letters, texts, share) == sets
 
 
 @pytest.mark.parametrize("share", [0.5, 0, 1.01])
@@ -97,11 +97,9 @@ def test_texts_are_tokenised_some_at_a_time(monkeypatch):
 
 
 def test_every_language_without_tokens_of_its_own_is_named():
-    with pytest.raises(PolyrewardError, match="2 problems") as caught:
+    said = r"(?s)2 problems.*`es` \(1 texts, 2 tokens\).*`ko` \(0 texts, 0 tokens\)"
+    with pytest.raises(PolyrewardError, match=said):
         token_sets(letters, {"en": ["abc"], "es": ["ab"], "ko": []})
-    assert "`es` (1 texts, 2 tokens)" in str(caught.value)
-    assert "`ko` (0 texts, 0 tokens)" in str(caught.value)
-    assert "`en`" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -122,10 +120,8 @@ def test_each_token_gets_the_nearest_rank_that_is_free(tokens, pool, pairs):
 
 def test_matches_are_different_tokens():
     generator = np.random.default_rng(1)
-    tokens, pool = (generator.choice(1000, 300, replace=False).tolist() for _ in range(2))
-    pairs = matched(tokens, pool)
-    for side in zip(*pairs, strict=True):
-        assert len(set(side)) == len(pairs)
+    pairs = matched(*(generator.choice(1000, 300, replace=False).tolist() for _ in range(2)))
+    assert all(len(set(side)) == len(pairs) for side in zip(*pairs, strict=True))
     assert max((max(pair) + 1) / (min(pair) + 1) for pair in pairs) <= 1.25
 
 
@@ -145,11 +141,11 @@ def test_known_samples_have_the_known_statistic():
     table = norm_table(np.array([1, 2, 3, 4, 2.5, 6, 7]), SETS, "en")
     tests = ks_table(table, "en").set_index(["panel", "eval_language"])
     all_es, all_ko, matched_ko = (tests.loc[key] for key in (("all", "es"), ("all", "ko"), ("matched", "ko")))
-    assert all_es["ks"] == pytest.approx(0.5)  # 2.5 and 6 next to 1 to 4: half are above all
-    assert all_es["median_norm_language"] == pytest.approx(4.25)
-    assert all_es[["n_language", "n_source"]].tolist() == [2, 4]
-    assert all_ko["ks"] == pytest.approx(1)
-    assert all_ko["p_value"] == pytest.approx(0.4)  # 2 of the 5 orders put the one at an end
+    # 2.5 and 6 next to 1 to 4: half are above all
+    names = ["ks", "median_norm_language", "n_language", "n_source"]
+    assert all_es[names].tolist() == pytest.approx([0.5, 4.25, 2, 4])
+    # 2 of the 5 orders put the one at an end
+    assert all_ko[["ks", "p_value"]].tolist() == pytest.approx([1, 0.4])
     assert matched_ko["n_language"] == 0 and np.isnan(matched_ko["ks"])
 
 
@@ -163,7 +159,7 @@ def test_norms_within_one_percent_are_constant(spread, constant):
     assert is_constant(np.array([2 - 2 * spread, 2 + 2 * spread])) is constant
 
 
-def test_a_base_model_gives_both_tables(base, tmp_path):
+def test_a_base_model_gives_both_tables(base):
     texts = {"en": [row["chosen"] for row in tiny_models.ROWS], "ko": ["0 _ @ % * # + = ~"]}
     norms, tests = base_norms(base, texts, "en", 1.0)
     assert set(norms["base_model"]) == set(tests["base_model"]) == {base.name}
@@ -172,10 +168,7 @@ def test_a_base_model_gives_both_tables(base, tmp_path):
     assert norms["norm"].to_numpy() == pytest.approx(known[norms["token_id"]])
     for column, value in (("mean", known.mean()), ("sd", known.std())):
         assert tests[f"vocabulary_norm_{column}"].to_numpy() == pytest.approx(value)
-    write_table(norms, tmp_path / "norms.csv", NORM_COLUMNS)
-    write_table(tests, tmp_path / "ks.csv", KS_COLUMNS)
-    again = read_table(tmp_path / "norms.csv", NORM_COLUMNS), read_table(tmp_path / "ks.csv", KS_COLUMNS)
-    assert len(axes_of(draw_figure2(*again, "en", [["ko"]]))) == 2
+    assert len(axes_of(draw_figure2(norms[NORM_COLUMNS], tests[KS_COLUMNS], "en", [["ko"]]))) == 2
 
 
 def test_each_panel_has_a_line_for_each_set_and_says_its_size():

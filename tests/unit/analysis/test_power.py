@@ -16,9 +16,8 @@ from polyreward.analysis.power import (
     measured_error,
     needed_value,
     scaled,
-    standard_error,
 )
-from polyreward.analysis.verdicts import UNDECIDED, Contrasts, Rule, from_correlations, verdict
+from polyreward.analysis.verdicts import UNDECIDED, Rule, from_correlations
 from polyreward.ops.power_page import is_reached
 
 ABOVE, BELOW = Rule("above", 0, 0), Rule("below", 0, 0)
@@ -28,28 +27,6 @@ ROW = {
     "se": 2.0, "se_trainings": 0.0, "test": "paired bootstrap over templates", "verdict": UNDECIDED,
     "speaks_of": "these models only", "note": "Noted.",
 }  # fmt: skip
-
-
-def from_units(units) -> Contrasts:
-    """Return contrasts that are means of units, with Student's t intervals."""
-    samples = [np.asarray(values, dtype=float) for values in units]
-    points = np.array([values.mean() for values in samples])
-    errors = np.array([values.std(ddof=1) / np.sqrt(len(values)) for values in samples])
-    freedom = np.array([len(values) - 1 for values in samples])
-
-    def ends(confidence: float):
-        reach = stats.t.ppf(0.5 + confidence / 2, freedom) * errors
-        return points - reach, points + reach
-
-    return Contrasts(points, ends)
-
-
-def test_the_standard_error_of_a_known_width():
-    assert standard_error(1.959964, 0.95, np.inf) == pytest.approx(1)
-    assert standard_error(2.776445, 0.95, 4) == pytest.approx(1)
-    values = np.random.default_rng(0).normal(size=12)
-    low, high = (float(end[0]) for end in from_units([values]).ends(0.9))
-    assert standard_error((high - low) / 2, 0.9, 11) == pytest.approx(stats.sem(values))
 
 
 @pytest.mark.parametrize(
@@ -63,18 +40,15 @@ def test_the_errors_to_decide_are_those_of_a_t_test_s_power(freedom, expected):
         assert stats.nct.sf(stats.t.ppf(0.975, freedom), freedom, found) == pytest.approx(0.8, abs=1e-4)
 
 
-def test_twice_the_units_divide_the_error_by_the_root_of_two():
-    assert scaled(Measured(3.0, 100), 200, 2, 1) == pytest.approx((3 / np.sqrt(2), 199))
-    assert scaled(Measured(3.0, 100), 100, 1, 1) == (3, 99)
-
-
-def test_variance_between_trainings_is_divided_by_seeds_and_not_by_units():
+def test_units_divide_their_own_variance_and_not_that_between_trainings():
+    assert scaled(Measured(3.0, 100), 2) == pytest.approx((3 / np.sqrt(2), 199))
+    assert scaled(Measured(3.0, 100), 1) == (3, 99)
     measured = Measured(5.0, 100, share=0.36, seeds=3)  # 9 between trainings, 16 between units
     # Satterthwaite's degrees of freedom: 4 of two models' three trainings, 99 of templates
-    assert scaled(measured, 100, 1, 3) == pytest.approx((5, 25**2 / (9**2 / 4 + 16**2 / 99)))
-    assert scaled(measured, 100, 1e12, 3) == pytest.approx((3, 4))
-    assert scaled(measured, 100, 1, 12)[0] == pytest.approx(np.sqrt(9 / 4 + 16))
-    assert scaled(measured, 400, 4, 1) == pytest.approx((2, 399))  # one training: an interval of these models
+    assert scaled(measured, 1) == pytest.approx((5, 25**2 / (9**2 / 4 + 16**2 / 99)))
+    assert scaled(measured, 1e12) == pytest.approx((3, 4))
+    one = Measured(5.0, 100, share=0.36, seeds=1)  # an interval of these models
+    assert scaled(one, 4) == pytest.approx((2, 399))
 
 
 def test_a_row_s_error_is_half_its_interval_or_the_end_that_decides():
@@ -86,8 +60,7 @@ def test_a_row_s_error_is_half_its_interval_or_the_end_that_decides():
         assert found.error == pytest.approx(4 / quantile)
     seeded = {**ROW, "se": 2.5, "se_trainings": 1.5}
     assert measured_error(seeded, ABOVE, 3, 0.95) == Measured(2.5, 160, pytest.approx(0.36), 3)
-    # Trainings are alike
-    assert measured_error(ROW, ABOVE, 3, 0.95) == Measured(pytest.approx(4 / quantile), 160, 0, 3)
+    assert measured_error(ROW, ABOVE, 3, 0.95).share == 0  # trainings are alike
 
 
 def test_a_correlation_s_error_is_fisher_s():
@@ -95,20 +68,13 @@ def test_a_correlation_s_error_is_fisher_s():
     row = {**ROW, "unit": "correlation", "estimate": 0.4, "low": low, "high": high, "n": 19}
     measured = measured_error(row, ABOVE, 1, 0.95)
     assert measured.error == pytest.approx(1 / 4)
-    value = needed_value(measured, ABOVE, "correlation", 19, 1, 1, 0.95)
-    assert value == pytest.approx(np.tanh(2.801585 / 4))
+    assert needed_value(measured, ABOVE, "correlation", 1, 0.95) == pytest.approx(np.tanh(2.801585 / 4))
 
 
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        (
-            {
-                "verdict": "not tested",
-                "note": "Cannot be tested here: it is about llama-3.2. Printed: a guide.",
-            },
-            r"llama-3\.2\.$",
-        ),
+        ({"verdict": "not tested", "note": "It is about llama-3.2. Printed: a guide."}, r"llama-3\.2\.$"),
         ({"unit": "KS"}, "has no standard error"),
         ({"low": np.nan, "high": np.nan}, "no width"),
         ({"low": 2.0, "high": 2.0}, "no width"),
@@ -151,18 +117,16 @@ def test_a_correlation_that_is_to_be_small_counts_without_its_sign(value, needed
 
 
 def test_few_units_decide_nothing():
-    assert np.isnan(needed_value(Measured(1.0, 100), ABOVE, "points", 9, 0.09, 1, 0.95))
-    value = needed_value(Measured(1.0, 100), ABOVE, "points", 10, 0.1, 1, 0.95)
+    assert np.isnan(needed_value(Measured(1.0, 100), ABOVE, "points", 0.09, 0.95))
+    value = needed_value(Measured(1.0, 100), ABOVE, "points", 0.1, 0.95)
     assert value == pytest.approx(np.sqrt(10) * 3.1496, abs=0.01)
 
 
-@pytest.mark.slow
 def test_a_claim_holds_at_its_value_in_four_of_five_samples():
-    generator = np.random.default_rng(1)
-    value = needed_value(Measured(1 / np.sqrt(400), 400), ABOVE, "points", 25, 25 / 400, 1, 0.95)
-    samples = generator.normal(value, 1, (4000, 25))
-    held = [verdict(from_units([sample]), ABOVE, 0.95) == "holds" for sample in samples]
-    assert np.mean(held) == pytest.approx(0.8, abs=0.02)
+    value = needed_value(Measured(1 / np.sqrt(400), 400), ABOVE, "points", 25 / 400, 0.95)
+    samples = np.random.default_rng(1).normal(value, 1, (4000, 25))
+    lows = samples.mean(axis=1) - stats.t.ppf(0.975, 24) * stats.sem(samples, axis=1)
+    assert np.mean(lows > 0) == pytest.approx(0.8, abs=0.02)
 
 
 def claims(**changed):

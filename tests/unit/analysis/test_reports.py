@@ -24,25 +24,19 @@ own = script("artifacts/own_benchmark_table")
 FOUR = Benchmark("bench", {"chat": ["u"], "chat_hard": ["w"], "safety": ["v"], "reasoning": ["v"]}, {})
 
 
-def test_the_scorer_table_has_each_scorer_on_each_slice():
+def test_the_scorer_table_has_each_scorer_on_each_slice_and_the_subset_table_all_pairs():
     tables = {"length": scores([1, 0, 1, 0, None]), "rm": scores([1, 1, 1, 1, None])}
     benchmark = Benchmark("bench", BENCHMARK.sections, {})
-    table, _ = scorers.scorer_tables(together(tables), ROWS, ["length"], benchmark, INTERVAL)
+    table, subsets = scorers.scorer_tables(together(tables), ROWS, ["length"], benchmark, INTERVAL)
     safety = table.set_index(["slice", "scorer"])["safety"].to_dict()
     assert safety["all", "length"] == pytest.approx(25)  # wrong on 4, half right on the tie of 5
     assert safety["all", "rm"] == pytest.approx(50)  # right on 4, wrong on the tie of 5
     assert safety["chosen_shorter", "length"] == 0
     assert np.isnan(safety["chosen_longer", "length"])  # no such pair in that section
     assert table.columns.tolist() == scorers.SCORER_COLUMNS
-
-
-def test_the_subset_table_has_all_pairs_of_each_scorer_once():
-    tables = {"length": scores([1, 0, 1, 0, None]), "rm": scores([1, 1, 1, 1, 0])}
-    _, table = scorers.scorer_tables(together(tables), ROWS, ["length"], BENCHMARK, INTERVAL)
-    assert set(table.columns) == set(scorers.SUBSET_COLUMNS)
-    assert table.groupby("scorer")["n_pairs"].sum().to_dict() == {"length": 5, "rm": 5}
-    kinds = table.groupby("scorer")["kind"].unique().map(list).to_dict()
-    assert kinds == {"length": ["baseline"], "rm": ["reward model"]}
+    assert set(subsets.columns) == set(scorers.SUBSET_COLUMNS)
+    of_each = subsets.groupby(["scorer", "kind"])["n_pairs"].sum().to_dict()
+    assert of_each == {("length", "baseline"): 5, ("rm", "reward model"): 5}
 
 
 def test_the_kind_table_has_each_kind_of_rejected_answer_of_each_scorer():
@@ -53,8 +47,8 @@ def test_the_kind_table_has_each_kind_of_rejected_answer_of_each_scorer():
     table = scorers.kind_table(together(tables), rows, ["length"], BENCHMARK, INTERVAL)
     assert table.columns.tolist() == scorers.KIND_COLUMNS
     found = table.set_index(["scorer", "rejected"])
-    assert found.loc["rm", "accuracy_pct"].to_dict() == {"drift": 50, "vague": 100, "written": 50}
-    assert found.loc["length", "accuracy_pct"].to_dict() == {"drift": 50, "vague": 0, "written": 25}
+    accuracies = found["accuracy_pct"].unstack()[["drift", "vague", "written"]]
+    assert accuracies.loc[["rm", "length"]].to_numpy().tolist() == [[50, 100, 50], [50, 0, 25]]
     assert found.loc["rm", "n_pairs"].to_dict() == {"drift": 2, "vague": 1, "written": 2}
     assert set(found["kind"]) == {"baseline", "reward model"} and set(found["benchmark"]) == {BENCHMARK.name}
 
@@ -83,34 +77,24 @@ def test_the_transfer_table_refuses_a_base_without_one_of_its_two_reward_models(
 
 
 def test_trainings_of_several_seeds_are_matched_by_their_names():
-    tables = {
-        "base_en_seed2": [1, 1, 1, 1, 0],
-        "base_es": [0] * 5,
-        "base_en": [1] * 5,
-        "base_es_seed2": [0] * 5,
-    }
-    found = together({name: scores(right) for name, right in tables.items()}, language="es")
+    wrong, right = scores([0] * 5), scores([1] * 5)
+    tables = {"base_en_seed2": scores([1, 1, 1, 1, 0]), "base_es": wrong, "base_en": right}
+    found = together({**tables, "base_es_seed2": wrong}, language="es")
     table = transfer_table(found, "en", FOUR, INTERVAL).set_index("rm_training")
     assert table["n_seeds"].tolist() == [2, 2, 2] and table.loc["target", "avg"] == 0
     assert table.loc["english", "avg"] == pytest.approx((100 + 75) / 2)
 
 
-def test_the_language_table_tells_trained_reward_models_from_others():
-    tables = {"my-rm": scores([1] * 5), "gemma-3_ko": scores([0] * 5)}
-    table = language_table(together(tables, language="es"), {}, FOUR, INTERVAL)
-    assert table["avg"].tolist() == [100, 0]
-    assert table["base_model"].fillna("").tolist() == ["", "gemma-3"]
-    assert table["rm_training"].fillna("").tolist() == ["", "ko"]
-    assert set(table.columns) == set(LANGUAGE_COLUMNS)
-
-
-def test_the_language_table_is_the_mean_over_seeds():
-    rights = {"gemma-3_ko": 0, "gemma-3_en": 1, "gemma-3_ko_seed2": 1}
+def test_the_language_table_has_means_over_seeds_and_tells_trained_reward_models_from_others():
+    rights = {"gemma-3_ko": 0, "gemma-3_en": 1, "gemma-3_ko_seed2": 1, "my-rm": 1}
     tables = {name: scores([right] * 5) for name, right in rights.items()}
-    table = language_table(together(tables, language="es"), {}, FOUR, INTERVAL).set_index("reward_model")
-    assert table["avg"].to_dict() == {"gemma-3_ko": 50, "gemma-3_en": 100}
-    assert table["n_seeds"].to_dict() == {"gemma-3_ko": 2, "gemma-3_en": 1}
-    assert table.loc["gemma-3_ko", "avg_sd"] == pytest.approx(100 / 2**0.5)
+    table = language_table(together(tables, language="es"), {}, FOUR, INTERVAL)
+    assert set(table.columns) == set(LANGUAGE_COLUMNS)
+    known = table[["reward_model", "base_model", "rm_training", "avg", "n_seeds"]].astype(object).fillna("")
+    assert known.to_numpy().tolist() == [
+        ["gemma-3_ko", "gemma-3", "ko", 50, 2], ["gemma-3_en", "gemma-3", "en", 100, 1], ["my-rm", "", "", 100, 1],
+    ]  # fmt: skip
+    assert table["avg_sd"][0] == pytest.approx(100 / 2**0.5)
 
 
 def test_the_ready_made_table_halves_a_baselines_ties():
@@ -205,20 +189,23 @@ def gate_row(models, length):
     return row
 
 
+TEN, NINE = [1, 0] * 10, [0, 1] * 9 + [0, 0]  # right, of 20
+
+
 @pytest.mark.parametrize(
-    ("model", "baseline", "verdict"),
-    [(1, 0, "above"), (0, 1, "below"), (1, 1, "not decided")],
+    ("model", "length", "verdict", "average"),
+    [
+        ([1] * 20, [0] * 20, "above", 100),
+        ([0] * 20, [1] * 20, "below", -100),
+        ([1] * 20, [1] * 20, "not decided", 0),
+        (TEN, NINE, "not decided", 5),
+        (NINE, TEN, "not decided", -5),
+    ],
 )
-def test_the_gate_s_verdict_follows_the_interval(model, baseline, verdict):
-    assert gate_row({"rm": [model] * 20}, [baseline] * 20)["verdict"] == verdict
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-def test_the_gate_is_not_decided_where_the_interval_holds_zero(sign):
-    model, length = ([1, 0] * 10, [0, 1] * 9 + [0, 0])[::sign]
+def test_the_gate_s_verdict_follows_the_interval(model, length, verdict, average):
     row = gate_row({"rm": model}, length)
-    assert row["avg"] == pytest.approx(sign * 5)  # 10 right and 9, of 20
-    assert row["avg_low"] < 0 < row["avg_high"] and row["verdict"] == "not decided"
+    assert (row["verdict"], row["avg"]) == (verdict, pytest.approx(average))
+    assert (row["avg_low"] < 0 < row["avg_high"]) == (verdict == "not decided")
 
 
 def test_the_gate_takes_the_mean_of_the_models():

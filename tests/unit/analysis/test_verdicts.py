@@ -73,27 +73,30 @@ def test_a_claim_of_several_contrasts_fails_only_where_all_are_against_it():
     assert verdict(within((-2, 2), (1, 2)), ABOVE, 0.95) == UNDECIDED
 
 
-def test_p_is_where_the_verdict_turns():
-    assert p_value(from_normal(1.959964, 1.0), ABOVE) == pytest.approx(0.05, rel=1e-2)
-    assert p_value(from_normal(-2.5758, 1.0), ABOVE) == pytest.approx(0.01, rel=1e-2)
-    assert p_value(from_normal(0.0, 1.0), ABOVE) == 1
-    assert np.isnan(p_value(within((np.nan, np.nan)), ABOVE))
+def of_draws(point, draws):
+    """Return one contrast from its draws."""
+    return from_draws(np.array([point, *draws])[:, None], MANY)
 
 
-def test_p_of_draws_with_many_ties_is_where_the_verdict_turns():
-    draws = np.repeat([-1.0, 0.5, 1.0, 3.0], [10, 90, 800, 100])[:, None]  # a hundredth of 1000 is below zero
-    contrasts = from_draws(np.concatenate([[[1.0]], draws]), MANY)
-    assert verdict(contrasts, ABOVE, 0.95) == HOLDS
-    assert p_value(contrasts, ABOVE) == pytest.approx(0.02, rel=0.05)
+# A hundredth of 1000 is below zero
+TIES = of_draws(1.0, np.repeat([-1.0, 0.5, 1.0, 3.0], [10, 90, 800, 100]))
 
 
-def test_p_is_no_less_than_resamples_can_show():
-    draws = np.linspace(1, 2, 399)[:, None]
-    assert p_value(from_draws(np.concatenate([[[1.5]], draws]), MANY), ABOVE) == 2 / 400
-
-
-def test_p_of_an_interval_without_width_is_one():
-    assert p_value(within((1, 1)), ABOVE) == 1
+@pytest.mark.parametrize(
+    ("contrasts", "expected"),
+    [
+        (from_normal(1.959964, 1.0), pytest.approx(0.05, rel=1e-2)),
+        (from_normal(-2.5758, 1.0), pytest.approx(0.01, rel=1e-2)),
+        (from_normal(0.0, 1.0), 1),
+        (within((1, 1)), 1),  # without width
+        (within((np.nan, np.nan)), pytest.approx(np.nan, nan_ok=True)),
+        (TIES, pytest.approx(0.02, rel=0.05)),
+        (of_draws(1.5, np.linspace(1, 2, 399)), 2 / 400),  # no less than resamples can show
+    ],
+)
+def test_p_is_where_the_verdict_turns(contrasts, expected):
+    assert p_value(contrasts, ABOVE) == expected
+    assert verdict(TIES, ABOVE, 0.95) == HOLDS
 
 
 def test_jointly_drawn_contrasts_have_a_difference_without_what_they_share():
@@ -109,8 +112,8 @@ def test_jointly_drawn_contrasts_have_a_difference_without_what_they_share():
 
 
 def test_what_is_known_has_no_interval():
-    value, *ends = extreme(constant(0.0), "above", 0.95)
-    assert value == 0 and np.isnan(ends).all()
+    found = extreme(constant(0.0), "above", 0.95)
+    assert found == pytest.approx((0, np.nan, np.nan), nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -147,24 +150,20 @@ def test_few_pairs_have_no_interval_of_a_correlation():
 
 
 def test_a_margin_moves_the_bound_away_from_the_claim():
-    assert Rule("above", 1, 2).bound == -1
-    assert Rule("below", 1, 2).bound == 3
-    assert str(TIE) == "above -2 (0 with a margin of 2)"
-    assert str(BELOW) == "below 0.2"
+    assert (Rule("above", 1, 2).bound, Rule("below", 1, 2).bound) == (-1, 3)
+    assert (str(TIE), str(BELOW)) == ("above -2 (0 with a margin of 2)", "below 0.2")
 
 
 def test_draws_give_percentile_intervals_and_the_data_s_own_estimate():
-    values = np.concatenate([[[7.0]], np.arange(101.0)[:, None]])
-    assert extreme(from_draws(values, MANY), "above", 0.9) == pytest.approx((7, 5, 95))
+    assert extreme(of_draws(7.0, np.arange(101.0)), "above", 0.9) == pytest.approx((7, 5, 95))
 
 
 def test_the_least_of_several_contrasts_takes_the_worst_end_and_bonferroni_s_other():
     draws = np.random.default_rng(1).normal(size=(20000, 2)) + [1, 5]
     contrasts = from_draws(np.concatenate([[[1.0, 5.0]], draws]), MANY)
-    estimate, low, high = extreme(contrasts, "above", 0.95)
+    estimate, *ends = extreme(contrasts, "above", 0.95)
     assert estimate == 1
-    assert low == pytest.approx(1 - 1.96, abs=0.05)
-    assert high == pytest.approx(1 + 2.24, abs=0.05)  # the normal quantile of 1 - 0.05 / 4
+    assert ends == pytest.approx([1 - 1.96, 1 + 2.24], abs=0.05)  # 2.24: normal quantile of 1 - 0.05 / 4
 
 
 def test_the_greatest_of_several_contrasts_is_the_mirror_of_the_least():

@@ -6,29 +6,19 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from polyreward.artifacts.renderings import (
-    write_artifact,
-    write_html,
-    write_latex,
-    write_markdown,
-)
+from polyreward.artifacts.renderings import write_artifact, write_html, write_latex, write_markdown
 
 TABLE = pd.DataFrame({"name": ["a", "b"], "value": [0.1, 2 / 3], "count": [1, 2]})
-COLUMNS = ["name", "value", "count"]
-
-
-def outputs(folder):
-    return SimpleNamespace(**{kind: str(folder / f"t.{kind}") for kind in ("csv", "md", "tex", "html")})
 
 
 def test_an_artifact_is_written_as_csv_markdown_latex_and_html(tmp_path):
-    output = outputs(tmp_path)
-    write_artifact(TABLE, COLUMNS, "The caption.", "results", output)
-    assert "0.666667" in (tmp_path / "t.csv").read_text()
-    assert "| b      | 0.7     | 2       |" in (tmp_path / "t.md").read_text()
-    assert r"\label{tab:results}" in (tmp_path / "t.tex").read_text()
-    cells = re.findall("<td>(.*)</td>", (tmp_path / "t.html").read_text())
-    assert cells == ["a", "0.1", "1", "b", "0.7", "2"]
+    paths = {kind: tmp_path / f"t.{kind}" for kind in ("csv", "md", "tex", "html")}
+    write_artifact(TABLE, list(TABLE), "The caption.", "results", SimpleNamespace(**paths))
+    texts = {kind: path.read_text() for kind, path in paths.items()}
+    assert "0.666667" in texts["csv"]
+    assert "| b      | 0.7     | 2       |" in texts["md"]
+    assert r"\label{tab:results}" in texts["tex"]
+    assert re.findall("<td>(.*)</td>", texts["html"]) == ["a", "0.1", "1", "b", "0.7", "2"]
 
 
 def test_markdown_has_the_caption_above_and_text_as_it_is(tmp_path):

@@ -24,10 +24,8 @@ def cell(table: pd.DataFrame, **keys) -> list[float]:
     return found[["ours", "printed"]].iloc[0].tolist()
 
 
-LEADERBOARD = pd.DataFrame(
-    [("rm", "classifier", 27.0), ("judge", "generative", 26.0), ("length", "baseline", 24.0), ("gone", "classifier", np.nan)],
-    columns=["scorer", "kind", "carb"],
-)  # fmt: skip
+LEADERBOARD = pd.DataFrame({"scorer": ["rm", "judge", "length", "gone"], "carb": [27.0, 26.0, 24.0, np.nan],
+                            "kind": ["classifier", "generative", "baseline", "classifier"]})  # fmt: skip
 CORRELATIONS = pd.DataFrame(
     [("questions", "best-of-n", policy, rating, benchmark, 0.2, 0.1) for policy in ("gemma", "all")
      for rating in ("match", "chrf") for benchmark in ("carb", "rewardbench")],

@@ -13,10 +13,11 @@ completed = script("prepare/carb_completions").completed
 LANGUAGES = {"en": "English"}
 
 
-def run(items, seed=1):
-    def quoting(name):
-        return lambda: writer(lambda text: f" {name}: {text.split('agree: ')[1].splitlines()[0]}\n")
+def quoting(name):
+    return lambda: writer(lambda text: f" {name}: {text.split('agree: ')[1].splitlines()[0]}\n")
 
+
+def run(items, seed=1):
     return completed(items, {name: quoting(name) for name in ("weak", "strong")}, LANGUAGES, seed)
 
 
@@ -42,11 +43,8 @@ def test_a_request_holds_the_language_the_prompt_and_the_reference_which_an_empt
     assert len(requests_of(mute)) == 6
     assert all(part in requests_of(mute)[0] for part in ("in English", "What about t_en?", "A bow."))
     assert [answer["text"] for answer in answers(item)] == [answer["text"] for answer in answers(possible())]
-
-
-def test_what_is_data_is_left_as_it_is_and_loads_nothing():
-    item = possible(is_fact=True)
-    assert completed([item], {"never": None}, LANGUAGES, 1) == [item]
+    data = possible(is_fact=True)  # is left as it is, and loads nothing
+    assert completed([data], {"never": None}, LANGUAGES, 1) == [data]
 
 
 def test_a_generator_is_a_model_that_is_run_here_or_one_on_a_server(tiny_gemma, tmp_path):

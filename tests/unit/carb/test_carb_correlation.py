@@ -1,11 +1,10 @@
-"""Regressions over reward models, checked by hand, the test that two correlations differ, against known
-answers, and Figures 4 and 5."""
+"""Regressions over reward models, the test that two correlations differ, permutations, and Figures 4 and 5."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from support import script
+from support import refused, script
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.artifacts.figures import COLUMN_WIDTH, TEXT_WIDTH
@@ -22,7 +21,6 @@ from polyreward.carb.downstream.correlation import (
     reliability,
 )
 from polyreward.carb.figures import figure5
-from polyreward.core.errors import PolyrewardError
 
 regressions = script("analyse/carb_regressions")
 figure4 = script("artifacts/carb_figure4")
@@ -39,38 +37,31 @@ def test_the_regression_by_hand():
     n, design = len(X), np.column_stack([np.ones_like(X), X])
     inverse = np.linalg.inv(design.T @ design)
     intercept, slope = inverse @ design.T @ Y
-    residuals = Y - intercept - slope * X
-    squares = residuals @ residuals
+    squares = np.sum((Y - intercept - slope * X) ** 2)
     error = np.sqrt(squares / (n - 2) * inverse[1, 1])
-    t = stats.t.ppf(0.975, n - 2)
-    assert found["n"] == n
-    assert found["slope"] == pytest.approx(slope) and found["intercept"] == pytest.approx(intercept)
-    assert [found["slope_low"], found["slope_high"]] == pytest.approx([slope - t * error, slope + t * error])
-    assert found["p"] == pytest.approx(2 * stats.t.sf(abs(slope / error), n - 2))
-    assert found["r2"] == pytest.approx(1 - squares / ((Y - Y.mean()) ** 2).sum())
-    assert found["r2"] == pytest.approx(np.corrcoef(X, Y)[0, 1] ** 2)
+    reach, p = stats.t.ppf(0.975, n - 2) * error, 2 * stats.t.sf(abs(slope / error), n - 2)
+    r2 = np.corrcoef(X, Y)[0, 1] ** 2
+    assert list(found.values()) == pytest.approx([n, slope, slope - reach, slope + reach, intercept, p, r2])
 
 
 def test_too_few_or_bad_points_are_refused_and_a_constant_has_no_slope():
-    with pytest.raises(PolyrewardError, match="regression over 4 reward models"):
-        regressions.regression(X[:4], Y[:4], 0.95)
-    with pytest.raises(PolyrewardError, match="regression over 8"):
-        regressions.regression(np.append(X[:7], np.nan), Y, 0.95)
+    assert "regression over 4 reward models" in refused(regressions.regression, X[:4], Y[:4], 0.95)
+    assert "regression over 8" in refused(regressions.regression, np.append(X[:7], np.nan), Y, 0.95)
     found = regressions.regression(np.full(8, 25.0), Y, 0.95)
     assert found["n"] == 8 and np.isnan(found["slope"]) and np.isnan(found["r2"])
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "between", "n", "z"),
-    [(0.0228, 0.3522, 0.3718, 553, -7.1345), (0.2493, 0.3395, 0.4082, 553, -2.0660)],
+    ("first", "second", "between", "z"),
+    [(0.0228, 0.3522, 0.3718, -7.1345), (0.2493, 0.3395, 0.4082, -2.0660)],
 )
-def test_steigers_z_is_that_of_the_r_package_cocor(first, second, between, n, z):
-    found = regressions.steiger(first, second, between, n)
+def test_steigers_z_is_that_of_the_r_package_cocor(first, second, between, z):
+    found = regressions.steiger(first, second, between, 553)
     assert found["z"] == pytest.approx(z, abs=2e-3)  # its inputs are printed with four digits
     assert found["z_p"] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=0.02)
 
 
-def test_the_test_keeps_its_level():
+def test_the_test_keeps_its_level_and_none_is_made_of_benchmarks_that_are_the_same():
     """Both correlations are 0.5 in truth, with a common part: 5% of samples differ by the test."""
     generator = np.random.default_rng(1)
     covariance = np.array([[1, 0.5, 0.5], [0.5, 1, 0.3], [0.5, 0.3, 1]])
@@ -79,32 +70,9 @@ def test_the_test_keeps_its_level():
         r = np.corrcoef(generator.multivariate_normal(np.zeros(3), covariance, size=16).T)
         found.append(regressions.steiger(r[0, 1], r[0, 2], r[1, 2], 16))
     assert np.mean([row["z_p"] < 0.05 for row in found]) == pytest.approx(0.05, abs=0.025)
-
-
-def test_benchmarks_that_are_one_and_the_same_have_no_test():
-    found = regressions.steiger(0.5, 0.5, 1.0, 16)
-    assert np.isnan(found["z"]) and found["r_between"] == 1
+    same = regressions.steiger(0.5, 0.5, 1.0, 16)
+    assert np.isnan(same["z"]) and same["r_between"] == 1
     assert np.isnan(regressions.steiger(float("nan"), 0.5, 0.2, 16)["z_p"])
-
-
-def test_the_table_has_a_row_for_each_policy_rating_and_benchmark():
-    points = pd.DataFrame({"policy": ["p"] * 8 + ["q"] * 8, "chrf": [*Y, *Y[::-1]], "match": [*X, *Y], "carb": [*X, *X],
-                           "rewardbench": [*(X + Y), *(Y - X)], "base": [*"abcdefgh"] * 2})  # fmt: skip
-    points = points.assign(downstream="ours", selection="best-of-n", **dict.fromkeys(ERRORS, 1.0))
-    found = regressions.correlation_table(points, INTERVAL)
-    assert list(found.columns) == CORRELATION_COLUMNS and len(found) == 8
-    first, second = found[(found["policy"] == "p") & (found["rating"] == "chrf")].itertuples()
-    assert first.r2 == pytest.approx(np.corrcoef(X, Y)[0, 1] ** 2) == pytest.approx(first.r_first**2)
-    assert second.r2 == pytest.approx(first.r_second**2) and np.isnan(second.z)
-    assert first.r_between == pytest.approx(np.corrcoef(X, X + Y)[0, 1])
-    assert first.n_bases == 8 and first.verdict == "correlate"
-    assert first.reliability_rating == pytest.approx(1 - 1 / Y.var(ddof=1))
-    shown = display_correlations(found)
-    assert list(shown["bases"]) == ["8"] * 8 and shown.loc[0, "verdict"] == "correlate"
-
-
-def rows_of(bases, rating=Y):
-    return pd.DataFrame({"chrf": rating, "carb": X, "base": bases, "chrf_se": 0.0, "carb_se": 0.0})
 
 
 @pytest.mark.parametrize(
@@ -118,7 +86,8 @@ def rows_of(bases, rating=Y):
     ],
 )
 def test_reward_models_of_few_bases_decide_nothing(bases, rating, verdict):
-    found = regressions.by_base(rows_of([*bases], rating), "chrf", "carb", INTERVAL)
+    rows = pd.DataFrame({"chrf": rating, "carb": X, "base": [*bases], "chrf_se": 0.0, "carb_se": 0.0})
+    found = regressions.by_base(rows, "chrf", "carb", INTERVAL)
     assert found["verdict"] == verdict and found["n_bases"] == len(set(bases))
 
 
@@ -136,14 +105,12 @@ def test_kin_stay_together_when_values_are_permuted():
     assert not np.array_equal(drawn, permuted_by_base(values, bases, 2, "test"))
 
 
-def test_correlations_of_many_are_numpy_s():
-    drawn = np.stack([Y, Y[::-1], np.full(8, 3.0)])
-    found = correlations_with(drawn, pd.DataFrame({"one": X, "other": X**2}))
-    known = [[np.corrcoef(row, x)[0, 1] for x in (X, X**2)] for row in drawn[:2]]
+def test_correlations_of_many_are_numpy_s_and_p_counts_the_correlation_itself():
+    found = correlations_with(
+        np.stack([Y, Y[::-1], np.full(8, 3.0)]), pd.DataFrame({"one": X, "other": X**2})
+    )
+    known = [[np.corrcoef(row, x)[0, 1] for x in (X, X**2)] for row in (Y, Y[::-1])]
     np.testing.assert_allclose(found, [*known, [0, 0]])
-
-
-def test_p_counts_the_correlation_itself():
     assert regressions.permutation_p(0.5, np.array([0.1, -0.5, 0.6, 0.2])) == pytest.approx(3 / 5)
     assert regressions.permutation_p(0.9, np.zeros(19)) == pytest.approx(1 / 20)
 
@@ -169,32 +136,27 @@ def test_reliability(errors, expected):
     assert np.isnan(reliability([5.0, 5.0], [1.0, 1.0]))
 
 
-def points(of: dict, ratings: dict, bounds=(), count=9) -> pd.DataFrame:
+def points(
+    ratings: dict, bounds=("oracle", "random"), count=9, *, of="short", selection="best-of-n", policy="all"
+) -> pd.DataFrame:
     """A row for each of some reward models of as many bases; ratings: {rating: slope on CARB's score}."""
     n = np.arange(count)
     table = pd.DataFrame({"scorer": [f"m{i}" for i in n], "base": [f"b{i}" for i in n], "kind": "classifier", "carb": 20.0 + n,
                           "rewardbench": 50.0 + n % 3, "match": np.nan, "chrf": np.nan})  # fmt: skip
     table = table.assign(**{name: slope * n + 0.1 * (n % 2) for name, slope in ratings.items()})
     rows = [
-        {"scorer": name, "kind": "bound", **dict.fromkeys(ratings, 9.0 + place)}
-        for place, name in enumerate(bounds)
+        {"scorer": bound, "kind": "bound", **dict.fromkeys(ratings, 9.0 + n)}
+        for n, bound in enumerate(bounds)
     ]
-    sizes = {"n_questions": 4, "n_candidates": 16}
-    return pd.concat([table, pd.DataFrame(rows)]).assign(**of, **sizes, **dict.fromkeys(ERRORS, 0.1))[
-        POINT_COLUMNS
-    ]
-
-
-def best_of_n(policy="all", downstream="short") -> dict:
-    return {"downstream": downstream, "selection": "best-of-n", "policy": policy}
+    whose = {"downstream": of, "selection": selection, "policy": policy, "n_questions": 4, "n_candidates": 16}
+    return pd.concat([table, pd.DataFrame(rows)]).assign(**whose, **dict.fromkeys(ERRORS, 0.1))[POINT_COLUMNS]
 
 
 def several() -> pd.DataFrame:
-    trained = {"downstream": "short", "selection": "grpo", "policy": "all"}
     return pd.concat([
-        points(best_of_n(), {"match": 2.0, "chrf": 1.0}, ("oracle", "random")),
-        points(best_of_n(downstream="open"), {"chrf": -1.0}, ("oracle", "random"), count=6),
-        points(trained, {"match": 1.0, "chrf": 1.0}, (BEFORE,), count=3),
+        points({"match": 2.0, "chrf": 1.0}),
+        points({"chrf": -1.0}, count=6, of="open"),
+        points({"match": 1.0, "chrf": 1.0}, (BEFORE,), 3, selection="grpo"),
     ])  # fmt: skip
 
 
@@ -202,7 +164,7 @@ def correlations(table: pd.DataFrame) -> pd.DataFrame:
     return regressions.correlation_table(table.query("kind != 'bound'"), INTERVAL)
 
 
-def test_the_correlations_say_which_set_and_selection_they_are_of():
+def test_the_correlations_say_which_set_selection_rating_and_benchmark_they_are_of():
     found = correlations(several())
     assert list(found.columns) == CORRELATION_COLUMNS
     keys = found[["downstream", "selection", "rating", "benchmark"]].itertuples(index=False, name=None)
@@ -214,18 +176,27 @@ def test_the_correlations_say_which_set_and_selection_they_are_of():
     few = found[found["selection"] == "grpo"]
     assert few["slope"].isna().all() and set(few["n"]) == {3}
     assert set(few["verdict"]) == {"not decided: 3 reward models"}
-    assert set(correlations(points(best_of_n(), {"chrf": 1.0}, count=3))["verdict"]) == set(few["verdict"])
-    first = found.set_index(["downstream", "selection", "rating", "benchmark"]).loc
-    assert first["short", "best-of-n", "match", "carb"]["slope"] == pytest.approx(2, abs=0.01)
-    assert first["open", "best-of-n", "chrf", "carb"]["slope"] == pytest.approx(-1, abs=0.01)
+    assert set(correlations(points({"chrf": 1.0}, count=3))["verdict"]) == set(few["verdict"])
+    shown = display_correlations(found)
+    assert shown.loc[[0, 4], "bases"].tolist() == ["9", "6"] and shown.loc[0, "verdict"] == "correlate"
+    # each row by hand, and the test of the two benchmarks in the first one's
+    rows = several().query("downstream == 'short' and selection == 'best-of-n' and kind == 'classifier'")
+    r = rows[["match", *BENCHMARKS]].astype(float).corr()
+    first, second = found.iloc[:2].itertuples()
+    assert first.r2 == pytest.approx(r.loc["match", "carb"] ** 2) == pytest.approx(first.r_first**2)
+    assert second.r2 == pytest.approx(first.r_second**2) and np.isnan(second.z)
+    assert first.r_between == pytest.approx(r.loc["carb", "rewardbench"])
+    assert (first.n_bases, first.slope) == (9, pytest.approx(2, abs=0.01))
+    assert first.reliability_rating == pytest.approx(1 - 0.01 / rows["match"].var())
+    assert found.iloc[4]["slope"] == pytest.approx(-1, abs=0.01)
 
 
 def test_the_claims_take_the_mean_over_sets_of_each_one_s_rating():
     found = over_sets(several().query("kind != 'bound'"), "match").set_index("scorer")
     assert len(found) == 9 and found.loc["m4", "match"] == pytest.approx((2 * 4 - 4) / 2)
     assert found.loc["m4", "match_se"] == pytest.approx(0.1)
-    with pytest.raises(PolyrewardError, match="no best-of-N row for all policies"):
-        over_sets(several().query("selection == 'grpo'"), "match")
+    without = several().query("selection == 'grpo'")
+    assert "no best-of-N row for all policies" in refused(over_sets, without, "match")
 
 
 def test_figure_5_has_a_row_for_each_set_and_selection_by_the_set_s_own_rating():
@@ -236,9 +207,8 @@ def test_figure_5_has_a_row_for_each_set_and_selection_by_the_set_s_own_rating()
     missing = table.groupby("downstream")[["match", "chrf"]].agg(lambda column: column.isna().all())
     assert missing.loc["short", "chrf"] and missing.loc["open", "match"]
     axes = figure5.draw_rows(table, correlations(several()), "match", 0.95).axes
-    assert len(axes) == 6
     titles = [axis.get_title() for axis in axes]
-    assert titles[0].startswith("short, best of 16\nr² = 1.000, p = 0.0005, n = 9")
+    assert len(titles) == 6 and titles[0].startswith("short, best of 16\nr² = 1.000, p = 0.0005, n = 9")
     assert titles[2].startswith("open, best of 16\nr² = ") and "not decided, n = 6 (6 bases)" in titles[2]
     assert titles[4] == "short, trained by GRPO\nnot decided, n = 3 (3 bases)"
     names = ["accepted answers (%)", "chrF of the answers", "accepted answers (%)"]
@@ -262,15 +232,10 @@ def test_the_band_is_the_lines_own_interval():
     assert (high[0] - low[0]) / 2 == pytest.approx(expected)
 
 
-POLICIES = {"p": 1.0, "q": -1.0, "all": 0.3}  # and their slopes
-
-
 def of_policies(**changes) -> pd.DataFrame:
     """Return points of six reward models for each policy."""
-    found = (
-        points(best_of_n(policy), {"chrf": slope}, ("oracle", "random"), count=6)
-        for policy, slope in POLICIES.items()
-    )
+    slopes = {"p": 1.0, "q": -1.0, "all": 0.3}
+    found = [points({"chrf": slope}, count=6, policy=policy) for policy, slope in slopes.items()]
     return pd.concat(found).assign(**changes)
 
 
@@ -310,7 +275,7 @@ def test_figure_4_of_few_bases_has_no_interval_and_of_many_policies_both_columns
     assert figure4.draw_correlations(figure4.plotted(more, "chrf"), "95%").get_figwidth() == TEXT_WIDTH
 
 
-def test_a_regression_without_a_slope_draws_its_points_alone():
+def test_a_regression_without_a_slope_draws_only_its_points():
     flat = of_policies(carb=25.0)
     found = correlations(flat)
     axes = figure5.draw_rows(figure5.plotted(flat, "chrf")[0], found, "chrf", 0.95).axes

@@ -35,11 +35,8 @@ def test_a_holiday_of_one_day_has_a_date(language, holiday, date):
 
 
 def test_a_date_is_told_in_the_asked_language():
-    said = {
-        language: holiday_date(culture("en", "Independence Day"), language, 1).text
-        for language in TERRITORIES
-    }
-    assert said == {
+    american = culture("en", "Independence Day")
+    assert {language: holiday_date(american, language, 1).text for language in TERRITORIES} == {
         "ar": "4 يوليو", "zh": "7月4日", "en": "July 4", "de": "4. Juli", "ja": "7月4日", "ko": "7월 4일", "ru": "4 июля",
         "es": "4 de julio", "th": "4 กรกฎาคม", "vi": "4 tháng 7",
     }  # fmt: skip
@@ -53,10 +50,9 @@ def test_a_holiday_of_several_days_is_ambiguous_and_one_that_is_not_listed_no_fa
     language, holidays, number
 ):
     assert holiday_date(culture(language, *holidays), "en", number) is None
-
-
-def test_a_holiday_s_number_counts_from_one():
-    assert holiday_date(culture("de", "Karfreitag", "Ostermontag"), "de", 2).key == "04-21"
+    assert (
+        holiday_date(culture("de", "Karfreitag", "Ostermontag"), "de", 2).key == "04-21"
+    )  # counted from one
 
 
 def test_two_cultures_share_a_sign_whatever_its_width_and_one_of_letters_is_none():

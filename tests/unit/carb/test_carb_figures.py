@@ -9,7 +9,7 @@ import pytest
 from carb_data import score_table
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from support import script
+from support import refused, script
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.artifacts import fonts
@@ -17,14 +17,13 @@ from polyreward.artifacts.figures import save_figure
 from polyreward.carb.figures import figure1, figure2, figure3
 from polyreward.carb.figures.figure1 import COLUMNS, filled, first_lines, wrapped
 from polyreward.carb.leaderboard import Leaderboard
-from polyreward.core.errors import PolyrewardError
 
 comparison = script("analyse/carb_comparison")
 
 CULTURES, DOMAINS = ["ar", "en"], ["values", "safety"]
 LANGUAGES = {"ar": {"resource_class": 5, "family": "Afro-Asiatic", "script": "Arab"},
              "en": {"resource_class": 5, "family": "Indo-European", "script": "Latn"}}  # fmt: skip
-KINDS = {"a_en": "classifier", "b_en": "classifier", "judge": "generative", "judge-knockout": "generative",
+KINDS = {**dict.fromkeys(("a_en", "b_en"), "classifier"), **dict.fromkeys(("judge", "judge-knockout"), "generative"),
          "length": "baseline"}  # fmt: skip
 TEXTS = {"ar": "في أي يوم يبدأ الأسبوع في مصر؟", "zh": "直角", "ja": "直角です", "ko": "신발을 벗다", "th": "น้ำ ผู้ใหญ่",
          "vi": "Ở Việt Nam", "ru": "ёж"}  # fmt: skip
@@ -94,13 +93,14 @@ def ink(text: str, family: list[str]) -> np.ndarray:
 
 
 def test_a_missing_glyph_and_a_missing_package_are_named(monkeypatch):
-    said = r"no glyph in DejaVu Sans for .*U\+1780.*\(km\)"
-    with pytest.raises(PolyrewardError, match=said), fonts.fonts_for({"km": "ក"}):
-        pass
+    def fonts_for(texts):
+        with fonts.fonts_for(texts):
+            pass
+
+    error = refused(fonts_for, {"km": "ក"})
+    assert "no glyph in DejaVu Sans for" in error and "U+1780" in error and "(km)" in error
     monkeypatch.setattr(fonts.importlib.util, "find_spec", lambda name: None)
-    said = "pip install justmytype-intl-cjk"
-    with pytest.raises(PolyrewardError, match=said), fonts.fonts_for({"ja": "直", "ko": "신"}):
-        pass
+    assert "pip install justmytype-intl-cjk" in refused(fonts_for, {"ja": "直", "ko": "신"})
 
 
 @pytest.mark.parametrize(
@@ -123,22 +123,20 @@ def test_marks_and_parts_of_names_stay_together_and_of_a_long_text_the_first_lin
     assert first_lines("one\ntwo,\nthree", 2) == "one\ntwo \u2026"
 
 
-def test_the_example_is_the_item_that_divides(board):
+def test_figure_1_shows_the_item_that_divides(board, scores):
     item = comparison.example_item(board, ITEMS, "ar")
     arabic = [item["id"] for item in ITEMS if item["culture"] == "ar"]
     shares = board.right.loc[arabic, board.reward_models()].mean(axis=1)
     assert abs(shares[item["id"]] - 0.5) == (shares - 0.5).abs().min()
-    with pytest.raises(PolyrewardError, match="no item of `th`"):
-        comparison.example_item(board, ITEMS, "th")
-
-
-def test_what_figure_1_shows(board, scores):
     table = comparison.glance_table(board, ITEMS, scores, "en")
     assert list(table.columns) == COLUMNS
     assert set(table.loc[table["panel"] == "count", "n_items"]) == {3}
     shown = table[table["panel"] == "score"]
     assert len(shown) == 16 and set(shown["scorer"]) == set(KINDS) - {"length"}
     assert set(shown.loc[shown["is_chosen"].astype(bool), "from_culture"]) == {"en"}
+    for row in shown.itertuples():
+        of = scores[row.scorer].query("id == @row.item and candidate == @row.candidate")
+        assert row.score == of["score"].item()
 
 
 @WITH_FONTS

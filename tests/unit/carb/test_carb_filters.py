@@ -6,14 +6,13 @@ from carb_data import possible, reference
 
 from polyreward.carb.items.filters import (
     COUNT_COLUMNS,
-    Filters,
     empty_cells,
     kept_items,
     near_duplicate,
     same_text,
 )
 
-FILTERS = Filters(near_duplicate=0.9, script_share=0.8, nearest=0.9, farthest=-0.5)
+HOME = "When they come home in the evening, they all take their"
 SCRIPTS = {"en": "Latn", "de": "Latn", "ru": "Cyrl"}
 
 
@@ -25,7 +24,7 @@ def filtered_cells(*items, references=(), **near):
         for answer in item["answers"]
     ]
     similarities = pd.DataFrame(table, columns=["id", "value", "similarity"])
-    kept, counts = kept_items(items, references, similarities, SCRIPTS, FILTERS)
+    kept, counts = kept_items(items, references, similarities, SCRIPTS)
     assert all(list(row) == COUNT_COLUMNS for row in counts)
     return kept, counts
 
@@ -66,11 +65,12 @@ def test_an_answer_is_judged_by_its_text(text, left, gone):
 
 @pytest.mark.parametrize(
     ("similarity", "column"),
-    [(0.9, "answers_left"), (0.901, "answers_near"), (-0.5, "answers_left"), (-0.501, "answers_far")],
+    [(0.98, "answers_left"), (0.981, "answers_near"), (-0.3, "answers_left"), (-0.301, "answers_far")],
 )
 def test_an_answer_is_judged_by_its_similarity(similarity, column):
-    _, counts = filtered(possible(), w0=similarity)
-    assert counts[column] == (5 if column == "answers_left" else 1)
+    assert filtered(possible(), w0=similarity)[1][column] == (5 if column == "answers_left" else 1)
+    other_numbers = with_answer("A bow of 15 degrees.")
+    assert "answers_near" not in filtered(other_numbers, w0=similarity)[1]
 
 
 def test_what_is_data_may_look_alike_but_not_be_the_same():
@@ -82,18 +82,17 @@ def test_what_is_data_may_look_alike_but_not_be_the_same():
     assert filtered(item, w0=-0.99)[1]["answers_far"] == 1
 
 
-def test_texts_of_other_numbers_are_never_too_near():
-    item = with_answer("A bow of 15 degrees.")
-    assert "answers_near" not in filtered(item, w0=0.99)[1]
-    assert filtered(item, w1=0.99)[1]["answers_near"] == 1
-
-
 def test_an_item_with_two_wrong_answers_is_short():
     item = possible(answers=possible()["answers"][:3])
     assert filtered(item)[1]["items"] == 1
-    kept, counts = filtered(item, w2=0.95)
-    assert kept == []
-    assert counts == {"references": 4, "answers": 3, "answers_near": 1, "answers_left": 2, "topics_short": 1}
+    kept, counts = filtered(item, w2=0.99)
+    assert kept == [] and counts == {
+        "references": 4,
+        "answers": 3,
+        "answers_near": 1,
+        "answers_left": 2,
+        "topics_short": 1,
+    }
 
 
 @pytest.mark.parametrize(
@@ -112,15 +111,17 @@ def test_an_item_that_repeats_another_of_its_culture_goes():
     assert len(filtered(possible(), again)[0]) == 2
 
 
-def test_shared_references_and_ambiguous_topics_are_counted():
+def test_shared_references_and_ambiguous_topics_are_counted_per_culture_and_domain():
     rows = [reference("en", "r"), reference("en", None, topic="u")]
     _, counts = filtered(possible(shared=["fr", "it"]), references=rows)
     assert counts == {
-        "topics": 2, "topics_ambiguous": 1, "references": 8, "references_shared": 2, "answers": 5, "answers_left": 5, "items": 1,
-    }  # fmt: skip
-
-
-def test_counts_are_per_culture_and_domain():
+        **ALL,
+        "topics": 2,
+        "topics_ambiguous": 1,
+        "references": 8,
+        "references_shared": 2,
+        "answers_left": 5,
+    }
     items = [possible(), possible("t_de", culture="de"), possible("u_en", domain="safety")]
     _, counts = filtered_cells(*items)
     cells = [(row["culture"], row["domain"], row["items"]) for row in counts]
@@ -129,11 +130,11 @@ def test_counts_are_per_culture_and_domain():
 
 def test_an_empty_cell_is_an_error_that_names_what_removed_its_items():
     _, good = filtered_cells(possible())
-    assert empty_cells(good, ["en"], ["values"]) == []
+    assert list(empty_cells(good, ["en"], ["values"])) == []
     changes = {"items": 0, "topics": 3, "topics_short": 3, "answers": 9, "answers_near": 9, "answers_left": 0}
     removed = "topics 3, topics_short 3, references 6, answers 9, answers_near 9"
-    assert empty_cells([{**good[0], **changes}], ["en", "de"], ["values"]) == [
-        f"{cell}: no item is left ({why}); write more topics, or relax carb.filters"
+    assert list(empty_cells([{**good[0], **changes}], ["en", "de"], ["values"])) == [
+        f"{cell}: no item is left ({why}); write more topics"
         for cell, why in (("en, values", removed), ("de, values", "no topic"))
     ]
 
@@ -141,16 +142,15 @@ def test_an_empty_cell_is_an_error_that_names_what_removed_its_items():
 @pytest.mark.parametrize(
     ("one", "other", "alike"),
     [
-        ("They take their shoes off.", "They take their shoe off!", True),
-        ("They take their shoes off.", "They keep their shoes on.", False),
-        ("Leave 10 percent as a tip.", "Leave 20 percent as a tip.", False),  # a number is a fact
-        ("Leave 10 percent as a tip.", "Leave 10 percent as tip.", True),
+        (f"{HOME} shoes off.", f"{HOME} shoe off!", True),
+        (f"{HOME} shoes off.", f"{HOME} shoes on.", False),
+        (f"{HOME} 10 shoes off.", f"{HOME} 20 shoes off.", False),  # a number is a fact
+        (f"{HOME} 10 shoes off.", f"{HOME} 10 shoe off.", True),
     ],
 )
 def test_near_duplicates_are_alike_in_letters_and_equal_in_digits(one, other, alike):
-    assert near_duplicate(one, other, 0.9) == near_duplicate(other, one, 0.9) == alike
+    assert near_duplicate(one, other) == near_duplicate(other, one) == alike
 
 
 def test_the_same_text_is_the_same_in_any_case_width_and_spacing():
-    assert same_text("１ Ｋiss\u00a0here", "1  kiss here")
-    assert not same_text("31/12", "31.12")
+    assert same_text("１ Ｋiss\u00a0here", "1  kiss here") and not same_text("31/12", "31.12")

@@ -1,49 +1,43 @@
-"""Items of a user's own: both file forms, the public sample's layout, every kind of bad item, and what
-becomes of good ones."""
+"""Items of a user's own: both file forms, the public sample's layout, every kind of bad item, and what becomes
+of good ones."""
 
 import json
 from itertools import product
 
 import pytest
-from support import script
-
-from polyreward.core.errors import PolyrewardError
+from support import refused, script
 
 carb_items = script("prepare/carb_items")
-
 
 EXPECTED = carb_items.Expected(
     {"de": "German", "ko": "Korean"}, {"de": "Latn", "ko": "Kore"}, ["food", "law"]
 )
-FILTERS = {"near_duplicate": 0.98, "script_share": 0.9, "nearest": 0.98, "farthest": -0.3}
 WORDS = {
     "de": ["Was isst man?", "Brot mit Salz.", "Reis mit Tee.", "Suppe mit Fisch.", "Mais mit Bohnen."],
     "ko": ["무엇을 먹나요?", "김치와 밥입니다.", "빵과 소금입니다.", "생선국입니다.", "옥수수와 콩입니다."],
 }
+# in the layout of the authors' public sample, the texts ours
+SAMPLE = {
+    "id": "made_up_7", "language": "German", "country": "Germany", "prompt": WORDS["de"][0], "chosen": WORDS["de"][1:2],
+    "chosen_model": ["a"], "rejected": WORDS["de"][2:], "rejected_model": ["b", "c", "d"], "num_correct": 1, "num_rejected": 3,
+    "total_completions": 4, "source": "made_up", "additional_metadata": "{}", "category": "other",
+}  # fmt: skip
 
 
 def row(language="de", domain="food", number=1, **changes) -> dict:
     """Return an item in a user's own words, with changes."""
     prompt, chosen, *rejected = WORDS[language]
-    found = {"id": f"{domain}_{number}", "language": language, "domain": domain, "prompt": f"{prompt} {number}",
-             "chosen": chosen, "rejected": rejected}  # fmt: skip
-    return {**found, **changes}
-
-
-def sample_row(**changes) -> dict:
-    """Return an item in the layout of the authors' public sample, with changes; the texts are ours."""
-    prompt, chosen, *rejected = WORDS["de"]
     found = {
-        "id": "made_up_7", "language": "German", "country": "Germany", "prompt": prompt, "chosen": [chosen],
-        "chosen_model": ["a"], "rejected": rejected, "rejected_model": ["b", "c", "d"], "num_correct": 1, "num_rejected": 3,
-        "total_completions": 4, "source": "made_up", "subset": "cultural_value", "additional_metadata": "{}", "category": "other",
-    }  # fmt: skip
-    return {**found, **changes}
+        "id": f"{domain}_{number}",
+        "language": language,
+        "domain": domain,
+        "prompt": f"{prompt} {number}",
+    }
+    return {**found, "chosen": chosen, "rejected": rejected, **changes}
 
 
 def every_cell(count=1) -> list[dict]:
-    cells = product(EXPECTED.names, EXPECTED.domains, range(count))
-    return [row(*cell) for cell in cells]
+    return [row(*of) for of in product(EXPECTED.names, EXPECTED.domains, range(count))]
 
 
 def as_json(rows) -> str:
@@ -64,25 +58,25 @@ def write(tmp_path):
 
 
 def problems_of(path) -> list[str]:
-    with pytest.raises(PolyrewardError, match="carb.item_files: ") as raised:
-        carb_items.read_item_files([path], EXPECTED)
-    return [line.removeprefix("  - ").replace(path, "FILE") for line in str(raised.value).splitlines()[1:]]
+    error = refused(carb_items.read_item_files, [path], EXPECTED)
+    assert error.startswith("carb.item_files: ")
+    return [line.removeprefix("  - ").replace(path, "FILE") for line in error.splitlines()[1:]]
 
 
 @pytest.mark.parametrize("write_as", [as_json, as_lines])
-def test_json_and_json_lines_are_read_alike(write, write_as):
+def test_json_and_json_lines_are_read_alike_and_in_several_files(write, write_as):
     items = carb_items.read_item_files([write(write_as(every_cell()))], EXPECTED)
     ids = [f"{domain}-{domain}_0_{language}" for language in ("de", "ko") for domain in ("food", "law")]
     assert [item["id"] for item in items] == ids
     assert items[0]["topic"] == items[2]["topic"] == "food-food_0"  # one question asked of two cultures
     assert items[0]["chosen"]["text"] == "Brot mit Salz."
     assert [answer["text"] for answer in items[0]["answers"]] == WORDS["de"][2:]
-
-
-def test_a_byte_order_mark_and_several_files_do_not_matter(write):
     first, *others = every_cell()
-    paths = [write("\ufeff" + as_json([first])), write(as_lines(others), "others.jsonl")]
-    assert len(carb_items.read_item_files(paths, EXPECTED)) == 4
+    paths = [
+        write("\ufeff" + write_as([first])),
+        write(as_lines(others), "others.jsonl"),
+    ]  # a byte order mark
+    assert carb_items.read_item_files(paths, EXPECTED) == items
 
 
 @pytest.mark.parametrize(
@@ -95,67 +89,74 @@ def test_a_byte_order_mark_and_several_files_do_not_matter(write):
 )  # fmt: skip
 def test_the_public_sample_s_layout_is_read_as_it_is(write, subset, domain):
     expected = carb_items.Expected({"de": "German"}, {"de": "Latn"}, [domain])
-    (item,) = carb_items.read_item_files([write(as_json([sample_row(subset=subset)]))], expected)
+    (item,) = carb_items.read_item_files([write(as_json([{**SAMPLE, "subset": subset}]))], expected)
     assert (item["id"], item["culture"], item["domain"]) == (f"{domain}-made_up_7_de", "de", domain)
     assert (item["source"], item["more"]["country"]) == ("made_up", "Germany")
     assert item["more"]["rejected_model"] == ["b", "c", "d"]
 
 
-BAD = {
-    "no id": ({"id": None}, "has no `id`; give a text or a number"),
-    "no culture": ({"language": None}, "has no `language` (or `culture`); give it, such as ko or Korean"),
-    "no domain": ({"domain": ""}, "has no `domain` (or `subset`); give it, such as food"),
-    "another culture": ({"language": "Japanese"}, "`Japanese` is not in carb.cultures (de, ko); add it there, or drop the items"),
-    "a slip": ({"language": "Germna"}, "`Germna` is not in carb.cultures (de, ko); did you mean `German`? add it there"),
-    "another domain": ({"domain": "foods"}, "`foods` is not in carb.domains (food, law); did you mean `food`? add it there"),
-    "no prompt": ({"prompt": None}, "`prompt` is missing; write one text"),
-    "a conversation": ({"prompt": [{"role": "user"}]}, "`prompt` is no text; write one text"),
-    "messages as text": ({"prompt": "[{'role': 'user', 'content': 'Was?'}]"}, "`prompt` holds messages as text"),
-    "an id that is no name": ({"id": 1.5}, "has no `id`; give a text or a number"),
-    "an empty prompt": ({"prompt": "  "}, "`prompt` is empty; write the text"),
-    "two chosen": ({"chosen": ["Brot.", "Salz."]}, "`chosen` has 2 texts; write one text"),
-    "no chosen": ({"chosen": []}, "`chosen` has 0 texts; write one text"),
-    "two rejected": ({"rejected": ["Reis.", "Mais."]}, "`rejected` has 2 texts; write a list of 3 texts"),
-    "four rejected": ({"rejected": ["Ei.", "Eis.", "Reis.", "Mais."]}, "`rejected` has 4 texts; write a list of 3 texts"),
-    "rejected numbers": ({"rejected": [1, 2, 3]}, "`rejected` is no text; write a list of 3 texts"),
-    "twice the same": ({"rejected": ["Reis.", "Mais.", "reis. "]}, "two of its answers are the same text; change one"),
-}  # fmt: skip
+BAD = [
+    ({"id": None}, "has no `id`; give a text or a number"),
+    ({"id": 1.5}, "has no `id`; give a text or a number"),
+    ({"language": None}, "has no `language` (or `culture`); give it, such as ko or Korean"),
+    ({"domain": ""}, "has no `domain` (or `subset`); give it, such as food"),
+    (
+        {"language": "Japanese"},
+        "`Japanese` is not in carb.cultures (de, ko); add it there, or drop the items",
+    ),
+    (
+        {"language": "Germna"},
+        "`Germna` is not in carb.cultures (de, ko); did you mean `German`? add it there",
+    ),
+    ({"domain": "foods"}, "`foods` is not in carb.domains (food, law); did you mean `food`? add it there"),
+    ({"prompt": None}, "`prompt` is missing; write one text"),
+    ({"prompt": [{"role": "user"}]}, "`prompt` is no text; write one text"),
+    ({"prompt": "  "}, "`prompt` is empty; write the text"),
+    ({"chosen": ["Brot.", "Salz."]}, "`chosen` has 2 texts; write one text"),
+    ({"chosen": []}, "`chosen` has 0 texts; write one text"),
+    ({"rejected": ["Reis.", "Mais."]}, "`rejected` has 2 texts; write a list of 3 texts"),
+    ({"rejected": ["Ei.", "Eis.", "Reis.", "Mais."]}, "`rejected` has 4 texts; write a list of 3 texts"),
+    ({"rejected": [1, 2, 3]}, "`rejected` is no text; write a list of 3 texts"),
+    ({"rejected": ["Reis.", "Mais.", "reis. "]}, "two of its answers are the same text; change one"),
+]
 
 
-@pytest.mark.parametrize("write_as", [as_json, as_lines])
-@pytest.mark.parametrize("name", BAD)
-def test_a_bad_item_is_named_with_what_is_wrong(write, write_as, name):
-    changes, said = BAD[name]
-    rows = [*every_cell(), {**row(number=9), **changes}]
-    place = f"{'FILE: item 5' if write_as is as_json else 'FILE:5'}{': `food_9`' if 'id' not in BAD[name][0] else ''}: "
-    assert [line for line in problems_of(write(write_as(rows))) if line.startswith(place + said)]
+@pytest.mark.parametrize(("write_as", "place"), [(as_json, "FILE: item"), (as_lines, "FILE:")])
+def test_bad_items_are_named_with_what_is_wrong(write, write_as, place):
+    rows = [*every_cell(), *({**row(number=n), **changes} for n, (changes, _) in enumerate(BAD, 5))]
+    problems = problems_of(write(write_as(rows)))
+    between = " " if write_as is as_json else ""
+    for number, (changes, said) in enumerate(BAD, 5):
+        name = "" if "id" in changes else f" `food_{number}`:"
+        assert any(line.startswith(f"{place}{between}{number}:{name} {said}") for line in problems), said
 
 
 def test_items_in_another_script_stay_and_are_counted_and_a_culture_of_nothing_else_is_refused(write, capsys):
-    mixed = row(
-        "ko", number=7, rejected=["김치 kimchi.", "Bread.", "옥수수와 콩과 쌀입니다."]
-    )  # not of another script
+    bilingual = ["김치 kimchi.", "Bread.", "옥수수와 콩과 쌀입니다."]  # not of another script
     idioms = [{**row("de", number=n), "language": "ko"} for n in (8, 9)]
-    assert len(carb_items.read_item_files([write(as_json([*every_cell(), mixed, *idioms]))], EXPECTED)) == 7
+    rows = [*every_cell(), row("ko", number=7, rejected=bilingual), *idioms]
+    assert len(carb_items.read_item_files([write(as_json(rows))], EXPECTED)) == 7
     said = "of Korean have less than 50% of their letters in its script (Kore);"
     assert f"2 of 5 items {said} they stay" in capsys.readouterr().err
     german = every_cell()[:2]
     as_korean = [{**one, "language": "ko"} for one in german]
-    assert problems_of(write(as_json([*german, *as_korean]))) == [
-        f"2 of 2 items {said} correct their language"
-    ]
+    found = problems_of(write(as_json([*german, *as_korean])))
+    assert found == [f"2 of 2 items {said} correct their language"]
 
 
 def test_all_problems_are_listed_at_once(write):
     rows = every_cell(2)[:-2]  # no item of Korean law
     rows += [row(number=7, chosen=["Brot.", "Salz."], prompt=""), rows[0], row("de", "laws", 0)]
+    rows += [row(id="caf\u00e9"), row(id="cafe\u0301", prompt="Und?")]  # ids that print alike are one
     assert problems_of(write(as_lines(rows))) == [
         "FILE:7: `food_7`: `prompt` is empty; write the text",
         "FILE:7: `food_7`: `chosen` has 2 texts; write one text",
         "FILE:8: `food_0`: FILE:1 has the same id, too; ids are unique within a language and a domain",
         "FILE:9: `laws_0`: `laws` is not in carb.domains (food, law); did you mean `law`? add it there, or drop the items",
+        "FILE:11: `cafe\u0301`: FILE:10 has the same id, too; ids are unique within a language and a domain",
         "ko, law: there is no item; add some, or leave one of the two out of carb.cultures and carb.domains",
     ]
+    assert len(problems_of(write(as_lines([{"question": "a"}] * 900)))) < 30  # a long list is cut
 
 
 @pytest.mark.parametrize(
@@ -170,41 +171,22 @@ def test_what_is_no_list_of_items_is_named_by_its_place(write, text, said):
     assert said in problems_of(write(text))
 
 
-def test_ids_that_print_alike_are_one_and_a_long_list_of_problems_is_cut(write):
-    twins = [row(id="caf\u00e9"), row(id="cafe\u0301", prompt="Und?")]
-    problems = problems_of(write(as_lines([*every_cell(), *twins])))
-    assert any("has the same id, too" in line for line in problems)
-    assert len(problems_of(write(as_lines([{"question": "a"}] * 900)))) < 30
-
-
-def made(path, items_per_cell=None, seed=1):
-    return carb_items.benchmark_items(
-        {"given": [path]}, EXPECTED.names, EXPECTED.scripts, EXPECTED.domains, FILTERS, 0.5, items_per_cell, seed
-    )  # fmt: skip
-
-
 def test_given_items_are_the_benchmark_with_all_that_they_bring(write):
     rows = [{**one, "country": "x", "num_correct": 1} for one in every_cell(8)]
-    by_culture, counts = made(write(as_json(rows)))
-    assert {culture: len(items) for culture, items in by_culture.items()} == {"de": 16, "ko": 16}
-    for item in (item for items in by_culture.values() for item in items):
+    items, counts = carb_items.given_items([write(as_json(rows))], EXPECTED, None, 1)
+    assert len(items) == 32
+    for item in items:
         _, right, *wrong = WORDS[item["culture"]]
         assert item["answers"][item["chosen"]] == right
         assert sorted(item["answers"]) == sorted([right, *wrong])
         assert [reference["culture"] for reference in item["references"]].count(item["culture"]) == 1
         assert item["references"][item["chosen"]]["culture"] == item["culture"]
         assert (item["country"], item["num_correct"]) == ("x", 1) and "rejected" not in item
-    places = [item["chosen"] for item in by_culture["de"] if item["domain"] == "food"]
+    places = [item["chosen"] for item in items if (item["culture"], item["domain"]) == ("de", "food")]
     assert sorted(places) == [0, 0, 1, 1, 2, 2, 3, 3]
     assert list(counts.columns) == carb_items.SELECTION_COLUMNS
-    assert counts[["items", "items_drawn", "answers_foreign"]].to_numpy().tolist() == [[8, 8, 0]] * 4
     assert counts["references"].isna().all()  # of what was not built nothing is counted
-
-
-def test_a_part_of_given_items_is_drawn_and_answers_in_another_script_are_counted(write):
-    rows = [*every_cell(6), row("ko", number=9, rejected=["밥입니다.", "Bread.", "콩입니다."])]
-    by_culture, counts = made(write(as_json(rows)), items_per_cell=3)
-    korean_food = counts.set_index(["culture", "domain"]).loc[("ko", "food")]
-    assert korean_food[["items", "items_drawn", "answers_foreign"]].tolist() == [7, 3, 1]
-    smaller, _ = made(write(as_json(rows)), items_per_cell=2)
-    assert {item["id"] for item in smaller["ko"]} < {item["id"] for item in by_culture["ko"]}
+    path = write(as_json([*every_cell(6), row("ko", number=9)]))
+    (three, counts), (two, _) = (carb_items.given_items([path], EXPECTED, n, 1) for n in (3, 2))
+    assert counts[["items", "items_drawn"]].to_numpy().tolist() == [[6, 3], [6, 3], [7, 3], [6, 3]]
+    assert {item["id"] for item in two} < {item["id"] for item in three}

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from carb_data import score_table
-from support import script
+from support import refused, script
 
 from polyreward.analysis.bootstrap import Interval, bootstrap_weights
 from polyreward.carb.leaderboard import (
@@ -16,7 +16,6 @@ from polyreward.carb.leaderboard import (
     rank_intervals,
     rightness,
 )
-from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import write_scores, write_unavailable
 
 comparison = script("analyse/carb_comparison")
@@ -35,9 +34,7 @@ def scores(values: dict[str, list[float]], **how) -> pd.DataFrame:
     return score_table({(name, name, *name.split("/")[:2]): four for name, four in values.items()}, **how)
 
 
-def of_rights(
-    rights: dict[str, list[int]], four=lambda right: [float(right), 0.5, 0.1, 0.2], **how
-) -> pd.DataFrame:
+def of_rights(rights: dict[str, list[int]], four=lambda right: [right, 0.5, 0.1, 0.2], **how) -> pd.DataFrame:
     """Return a score table; rights: {culture/domain: [1, 0, ...]}; four: scores by whether an item is right."""
     values = {f"{cell}/{n}": four(right) for cell, found in rights.items() for n, right in enumerate(found)}
     return scores(values, **how)
@@ -68,11 +65,15 @@ def test_right_is_strictly_highest_and_a_baseline_shares_ties(ties, right):
     assert list(found["tied"]) == [False, True, False, True] and list(found["chance"]) == [0.25] * 4
 
 
-def test_bad_scores_are_refused():
-    with pytest.raises(PolyrewardError, match="not a number"):
-        rightness(scores({"de/values/1": [3, np.nan, 1, 0]}), "wrong")
-    with pytest.raises(PolyrewardError, match="item de/values/1: it needs exactly one chosen"):
-        rightness(scores({"de/values/1": [3, 2, 1, 0]}, chosen=9), "wrong")
+def test_bad_scores_an_empty_cell_and_other_items_are_named():
+    assert "not a number" in refused(rightness, scores({"de/values/1": [3, np.nan, 1, 0]}), "wrong")
+    said = "item de/values/1: it needs exactly one chosen"
+    assert said in refused(rightness, scores({"de/values/1": [3, 2, 1, 0]}, chosen=9), "wrong")
+    incomplete = of_rights({cell: rights for cell, rights in RIGHTS.items() if cell != "ja/safety"})
+    assert "ja has no item of safety" in refused(board, a=incomplete)
+    assert "b: its items are not those of a" in refused(board, a=of_rights(RIGHTS), b=incomplete)
+    odd = of_rights({**RIGHTS, "th/values": [1]})
+    assert "items of th, values: config.yaml has no such" in refused(board, a=odd)
 
 
 def test_means_weigh_items():
@@ -138,16 +139,6 @@ def test_a_reward_model_that_scores_all_alike_is_wrong_everywhere_and_what_is_wi
     assert chance_of(table.reset_index()) == 25
 
 
-def test_an_empty_cell_and_other_items_are_named():
-    incomplete = {cell: rights for cell, rights in RIGHTS.items() if cell != "ja/safety"}
-    with pytest.raises(PolyrewardError, match="ja has no item of safety"):
-        board(a=of_rights(incomplete))
-    with pytest.raises(PolyrewardError, match="b: its items are not those of a"):
-        board(a=of_rights(RIGHTS), b=of_rights(incomplete))
-    with pytest.raises(PolyrewardError, match="items of th, values: config.yaml has no such"):
-        board(a=of_rights({**RIGHTS, "th/values": [1]}))
-
-
 def test_score_files_are_known_by_their_columns_and_not_by_their_places(tmp_path):
     table = of_rights(RIGHTS)
     paths = []
@@ -162,9 +153,8 @@ def test_score_files_are_known_by_their_columns_and_not_by_their_places(tmp_path
         for name, rows in by_scorer(turned, "abc", "carb", CULTURES).items():
             pd.testing.assert_frame_equal(rows, found[name])
     assert len(found["a"]) == len(found["b"]) == 40 and "c" not in found
-    said = "(?s)benchmark `carb`, not `x`.*of `c`, which.*no scores of `d`"
-    with pytest.raises(PolyrewardError, match=said):
-        by_scorer(paths, "abd", "x")
+    error = refused(by_scorer, paths, "abd", "x")
+    assert all(part in error for part in ("benchmark `carb`, not `x`", "of `c`, which", "no scores of `d`"))
 
 
 def test_the_table_for_reading_has_an_empty_row_with_its_reason_for_who_has_no_scores():
@@ -183,13 +173,10 @@ def test_the_table_for_reading_has_an_empty_row_with_its_reason_for_who_has_no_s
     pd.testing.assert_frame_equal(table, without, check_dtype=False)
 
 
-def test_groups_of_languages():
+def test_groups_of_languages_and_their_scores():
     groups = comparison.language_groups(LANGUAGES, ["de", "th", "ja"])
     assert groups["resource_class"] == {"5": ["de", "ja"], "3": ["th"]}
     assert list(groups["script"]) == ["Jpan", "Latn", "Thai"]
-
-
-def test_group_scores_and_their_mean():
     groups, other = comparison.language_groups(LANGUAGES, CULTURES), all_alike(1)
     scored = board(groups=comparison.sections_of(groups), a=of_rights(RIGHTS), g=other, length=other)
     found = comparison.group_table(scored, groups)

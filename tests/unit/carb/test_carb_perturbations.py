@@ -2,10 +2,9 @@
 
 import pytest
 from carb_data import CULTURES, NAMES, WORDS, reference, texts
-from support import script
+from support import refused, script
 
 from polyreward.carb.perturbation.perturbations import changed_share
-from polyreward.core.errors import PolyrewardError
 
 perturbed_items = script("prepare/carb_perturbed_items")
 
@@ -30,8 +29,12 @@ def item(topic="t", culture="en", rejected=("de", "ru", "ja"), **changes) -> dic
 WORDINGS = perturbed_items.Wordings(rules={name: [("{a}", "{a}~")] for name in NAMES})
 
 
+def by_key(references):
+    return {(row["topic"], row["culture"]): row for row in references}
+
+
 def made(known=None, asked=NAMES, wordings=WORDINGS, **changes):
-    known = perturbed_items.by_topic_and_culture(known or rows())
+    known = by_key(known or rows())
     return perturbed_items.perturbed_item(item(**changes), known, wordings, CULTURES, asked, 7)
 
 
@@ -54,12 +57,9 @@ def test_the_five_responses():
     assert cc == f"In US: {WORDS['en'][number]}"
     place = {"de": "In US", "ru": "В US", "ja": "USでは"}[other]
     assert cl == f"{place}: {WORDS[other][0]}"
-    fields = {"chosen": 0, "prompt": "Q?", "value": "v0", "wording": "a bow~"}
-    assert {name: row[name] for name in fields} == fields
-
-
-def test_a_frame_takes_braces_in_an_answer_for_text():
-    assert perturbed_items.framed(CULTURES, "en", "labelled", "en", "{place}") == "In US: {place}"
+    assert [row[name] for name in ("chosen", "prompt", "value", "wording")] == [0, "Q?", "v0", "a bow~"]
+    braces = perturbed_items.framed(CULTURES, "en", "labelled", "en", "{place}")
+    assert braces == "In US: {place}"  # text, in an answer
 
 
 def test_draws_differ_between_items_and_not_from_run_to_run():
@@ -75,19 +75,13 @@ def test_the_concept_is_the_nearest_text_of_another_fact():
     assert changed_share("a bow", "a cow") == pytest.approx(1 - 2 * 4 / 10)
 
 
-def test_a_concept_that_people_wrote_comes_first():
+def test_the_concept_that_people_wrote_comes_first_then_lent_answers_and_no_shared_or_unknown_fact():
     row = made(wordings=perturbed_items.Wordings(WORDINGS.rules, {}, {("t", "en"): "a curtsy"}))
     assert row["answers"][1] == "In US: a curtsy" and row["concept"] == {"text": "a curtsy"}
-
-
-def test_lent_answers_are_the_concepts_of_questions_that_lend():
     references = [*rows("t"), *rows("u", en={"texts": {"en": "a box", "de": "x"}, "value": "w"})]
     lent = [{"value": "v0", "culture": "en", "topic": "t"}, {"value": "w", "culture": "en", "topic": "u"}]
     concept = {"text": "a box", "value": "w", "culture": "en", "topic": "u"}
     assert made(references, references=lent)["concept"] == concept
-
-
-def test_a_shared_or_unknown_fact_is_no_other_concept():
     shared = rows(de={"value": "v0"}, ru={"value": None})
     assert made(shared)["concept"]["culture"] == "ja"
 
@@ -110,8 +104,7 @@ def test_why_an_item_is_left_out(reason, given):
 
 def test_versions_in_all_languages_the_prompt_s_own_first():
     def versions(references):
-        known = perturbed_items.by_topic_and_culture(references)
-        return perturbed_items.language_versions(item(culture="ru"), known, CULTURES, NAMES)
+        return perturbed_items.language_versions(item(culture="ru"), by_key(references), CULTURES, NAMES)
 
     row = versions(rows())
     assert row["languages"] == ["ru", "en", "de", "ja"]
@@ -132,21 +125,13 @@ def test_sets_are_drawn_by_cell_and_the_smaller_is_a_part_of_the_larger():
     assert len(sets_of(items, references)[0]["carb_perturbation"]) == 18
 
 
-def test_who_is_left_out_is_counted_with_one_reason():
-    references = [
-        *rows("t1", en={"texts": {"de": "Verbeugung"}}),
-        *rows("t2"),
-        *rows("t3", en={"texts": {"en": "x", "de": "y"}}),
-    ]
-    items = [item(name) for name in ("t1", "t2", "t3")]
-    sets, (count,) = sets_of(items, references)
+def test_who_is_left_out_is_counted_with_one_reason_and_nothing_left_is_an_error():
+    no_text, two_texts = {"texts": {"de": "Verbeugung"}}, {"texts": {"en": "x", "de": "y"}}
+    references = [*rows("t1", en=no_text), *rows("t2"), *rows("t3", en=two_texts)]
+    sets, (count,) = sets_of([item(name) for name in ("t1", "t2", "t3")], references)
     assert list(count) == perturbed_items.COUNT_COLUMNS
     assert (count["items"], count["no_text"], count["no_version"]) == (3, 1, 1)
     assert (count["carb_perturbation_items"], count["carb_consistency_items"]) == (2, 1)
     assert {row["id"] for row in sets["carb_consistency"]} == {"t2_en"}
-
-
-def test_nothing_left_is_an_error_with_the_reasons():
-    said = r"carb_perturbation: no item is left \(of 1, its right answer has no text"
-    with pytest.raises(PolyrewardError, match=said):
-        sets_of([item()], without("en", de="Verbeugung"))
+    said = "carb_perturbation: no item is left (of 1, its right answer has no text"
+    assert said in refused(sets_of, [item()], without("en", de="Verbeugung"))

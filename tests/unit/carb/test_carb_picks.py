@@ -4,11 +4,10 @@ policies' answers."""
 import numpy as np
 import pandas as pd
 import pytest
-from support import ROOT, script
+from support import ROOT, refused, script
 from tiny_models import bases  # noqa: F401
 
 from polyreward.carb.downstream.correlation import BEFORE, PICK_COLUMNS, POINT_COLUMNS
-from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
 from polyreward.settings.carb import Candidates
 
@@ -18,19 +17,12 @@ accepted_questions = script("prepare/carb_questions").accepted_questions
 policy_answers = script("score/candidates").policy_answers
 
 QUESTIONS = [
-    {"id": f"q{n}", "downstream": "ours", "prompt": "Q?", "accepted": accepted, "answers": answers}
-    for n, (accepted, answers) in enumerate([
-        (["Monday"], ["Monday.", "Mond", "no", "no"]), (["Winter", "The winter"], ["x", "the winter", "y", "winter!"]),
-    ])
+    {"id": "q0", "downstream": "ours", "accepted": ["Monday"], "answers": ["Monday.", "Mond", "no", "no"]},
+    {"id": "q1", "downstream": "ours", "accepted": ["Winter", "The winter"], "answers": ["x", "the winter", "y", "winter!"]},
 ]  # fmt: skip
 SHORT = {"id": "short-1", "downstream": "short", "accepted": ["arroz", "rice"], "answers": ["arroz", "pan"]}
 EXAM = {"id": "exam-1", "downstream": "exam", "options": ["Roma", "Madrid", "París", "Lima"], "right": 1, "answers": ["A", "B"]}  # fmt: skip
-OPEN = {
-    "id": "open-1",
-    "downstream": "open",
-    "reference": "Porque sí.",
-    "answers": ["Porque no.", "Porque sí."],
-}
+OPEN = {"id": "open-1", "downstream": "open", "reference": "Porque sí.", "answers": ["Porque no.", "Porque sí."]}  # fmt: skip
 
 
 def scored(*rows: list[float], questions=QUESTIONS) -> pd.DataFrame:
@@ -56,8 +48,12 @@ def test_picks_ties_and_bounds():
     assert found.loc["random", "chrf"] < found.loc["oracle", "chrf"]
     assert list(found["kind"])[-2:] == ["bound", "bound"]
     assert (found["n_questions"] == 2).all() and (found["n_candidates"] == 4).all()
-    with pytest.raises(PolyrewardError, match="rm: q1 has 0 scores for 4 answers"):
-        picks_of({"rm": scored([1, 2, 3, 4])})
+    for few, said in (
+        ([], "q1 has 0 scores for 4"),
+        ([1, 2, 3], "q1 has 3 scores for 4"),
+        (range(5), "q1 has 5 scores"),
+    ):
+        assert f"rm: {said}" in refused(picks_of, {"rm": scored([1, 2, 3, 4], few)})
 
 
 def test_each_set_has_its_own_picks_and_bounds():
@@ -68,21 +64,11 @@ def test_each_set_has_its_own_picks_and_bounds():
     assert rm["match"].to_dict() == {"short": 100, "exam": 0, "open": pytest.approx(np.nan, nan_ok=True)}
     assert rm.loc["open", "chrf"] < oracle.loc["open", "chrf"] == pytest.approx(100)
     sizes = found[["selection", "n_questions", "n_candidates"]].drop_duplicates()
-    assert sizes.to_numpy().tolist() == [["best-of-n", 1, 2]]
+    assert sizes.to_numpy().tolist() == [["best-of-n", 1, 2]] and found["match_se"].isna().all()
     assert len(carb_picks.pooled(pd.concat([found, found.assign(policy="q")]))) == 9
 
 
-def test_a_rating_s_standard_error_is_over_questions():
-    found = picks_of({"rm": scored([1, 0, 0, 0], [1, 0, 0, 0])})
-    twice = carb_picks.pooled(pd.concat([found] * 2)).set_index("scorer")
-    found = found.set_index("scorer")
-    assert found.loc["rm", "match"] == 50 and found.loc["rm", "match_se"] == pytest.approx(50)  # 100 and 0
-    assert twice.loc["rm", "match_se"] == pytest.approx(50)
-    assert np.isnan(carb_picks.standard_error(np.array([1.0])))
-    assert carb_picks.standard_error(np.array([1.0, 2, 3, 4])) == pytest.approx(0.6455, abs=1e-4)
-
-
-def test_pooling_and_benchmarks():
+def test_pooling_benchmarks_and_standard_errors_over_questions():
     names, rows = ("rm", "rm-knockout"), {"p": [1, 0, 0, 0], "q": [0, 1, 0, 0]}
     tables = [picks_of(dict.fromkeys(names, scored(row, row)), policy) for policy, row in rows.items()]
     picks = pd.concat([*tables, carb_picks.pooled(pd.concat(tables))])
@@ -90,6 +76,7 @@ def test_pooling_and_benchmarks():
     rm = picks[picks["scorer"] == "rm"].set_index("policy")
     assert rm.loc["all", "match"] == rm.loc[["p", "q"], "match"].mean() == 50
     assert rm.loc["all", "n_questions"] == 4
+    assert rm["match_se"].tolist() == pytest.approx([50] * 3)  # 100 and 0 of each policy
     carb = pd.DataFrame({"scorer": [*names, "length"], "carb": [30.0, 31.0, 25.0]})
     carb = carb.assign(low=20.0, high=40.0, missing=None)
     rewardbench = [
@@ -112,30 +99,25 @@ def answered(*texts: str) -> list[dict]:
     return [{**question, "answers": [text]} for question, text in zip((SHORT, EXAM), texts, strict=False)]
 
 
-def test_a_trained_policy_s_answers_stand_beside_those_of_the_policy_before():
-    start, trained, kinds = answered("pan", "A"), answered("arroz", "A"), {"rm": "classifier"}
-    found = carb_picks.trained_table("p", {BEFORE: start, "rm": trained}, kinds)
+def test_a_trained_policy_s_answers_are_next_to_those_of_the_policy_before():
+    answers, kinds = {"p": answered("pan", "A"), "grpo_rm": answered("arroz", "A")}, {"rm": "classifier"}
+    (found,) = carb_picks.trained_tables("p", ["gone", "rm"], answers, kinds)  # one could train none
     assert list(found["scorer"]) == [BEFORE, "rm"] * 2 and list(found["kind"]) == ["bound", "classifier"] * 2
     assert list(found["match"]) == [0, 100, 0, 0]
     assert set(found["selection"]) == {"grpo"} and set(found["n_candidates"]) == {1}
-    with pytest.raises(PolyrewardError, match=f"rm: answers other questions than {BEFORE}"):
-        carb_picks.trained_table("p", {BEFORE: start, "rm": trained[::-1]}, kinds)
-
-
-def test_a_reward_model_that_could_train_no_policy_is_in_no_row():
-    answers = {"p": answered("pan"), "grpo_rm": answered("arroz")}
-    (table,) = carb_picks.trained_tables("p", ["gone", "rm"], answers, {"rm": "classifier"})
-    assert list(table["scorer"]) == [BEFORE, "rm"]
+    turned = {**answers, "grpo_rm": answers["grpo_rm"][::-1]}
+    said = f"rm: answers other questions than {BEFORE}"
+    assert said in refused(carb_picks.trained_tables, "p", ["rm"], turned, kinds)
     assert carb_picks.trained_tables("p", ["gone"], answers, {}) == []
     assert carb_picks.trained_tables(None, [], {}, {}) == []
 
 
-def test_a_policys_answers_depend_on_the_question_alone(bases):  # noqa: F811
+def test_a_policys_answers_depend_only_on_the_question(bases):  # noqa: F811
     data = read_yaml(ROOT / "resources/carb/questions.yaml")
     questions = accepted_questions(data, ["en", "ja"], "questions.yaml")[5:10]
 
     def answers(asked, seed=1):
-        sampling = Candidates(per_question=3, temperature=1.0, max_new_tokens=6, chat=False)
+        sampling = Candidates(per_question=3, max_new_tokens=6, chat=False)
         return policy_answers("p", bases["tiny-llama"], asked, sampling, "float32", seed)
 
     together, separate = answers(questions), answers(questions[::-1][:2])
@@ -143,6 +125,6 @@ def test_a_policys_answers_depend_on_the_question_alone(bases):  # noqa: F811
     assert all(len(row["answers"]) == 3 and all(row["answers"]) and row["chosen"] is None for row in together)
     assert not any("\n" in answer for row in together for answer in row["answers"])
     assert answers(questions, 2)[0]["answers"] != together[0]["answers"]
-    sampling = Candidates(per_question=2, temperature=0.7, max_new_tokens=4, chat=True)
+    sampling = Candidates(per_question=2, max_new_tokens=4, chat=True)
     chatting = policy_answers("p", bases["tiny-gemma"], questions[:1], sampling, "float32", 1)
     assert np.shape(chatting[0]["answers"]) == (2,)

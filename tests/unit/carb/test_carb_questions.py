@@ -1,89 +1,61 @@
-"""The questions that each culture answers in its own way and those of files, and what their answers are rated
-by, in every script."""
+"""The questions that each culture answers in its own way and those of files, and how answers are rated."""
 
 import json
 from itertools import combinations
 
 import numpy as np
 import pytest
-from support import ROOT, script
+from support import ROOT, refused, script
 
-from polyreward.carb.downstream.ratings import (
-    NOTHING,
-    answer_ratings,
-    chosen_option,
-    matches,
-    plain,
-    question_ratings,
-    says,
-)
-from polyreward.core.errors import PolyrewardError
+from polyreward.carb.downstream.ratings import NOTHING, chosen_option, matches, plain, question_ratings, says
 from polyreward.core.yaml_files import read_yaml
 
 questions = script("prepare/carb_questions")
-accepted_questions = questions.accepted_questions
 
 OURS = str(ROOT / "resources/carb/questions.yaml")
 DATA = read_yaml(OURS)
-QUESTIONS = accepted_questions(DATA, list(DATA), "questions.yaml")
+QUESTIONS = questions.accepted_questions(DATA, list(DATA), "questions.yaml")
 DAYS_AND_MONTHS = ["Monday", "Wednesday", "March", "December", "Montag", "Dezember", "lunes", "diciembre", "понедельник",
                    "декабрь", "星期", "曜日", "十二月", "요일", "섣달", "วันจันทร์", "ธันวาคม", "thứ hai", "tháng", "الأحد",
                    "ديسمبر"]  # fmt: skip
+AROUND = {"zh": "我想是{}吧。", "ja": "それは{}です。", "ko": "아마 {}입니다.", "th": "คงเป็น{}ครับ"}
 
 
-def of(asks: str, culture: str) -> dict:
-    (found,) = (q for q in QUESTIONS if q["id"].startswith(f"{asks}-") and q["culture"] == culture)
-    return found
+def rated(reply: str, *accepted: str) -> dict[str, float]:
+    return question_ratings({"accepted": accepted}, reply)
 
 
-def test_every_culture_is_asked_the_same_in_its_own_words():
+def test_every_culture_is_asked_the_same_in_its_own_words_and_no_two_share_an_answer():
     assert len(DATA) == 10 and len({question["id"] for question in QUESTIONS}) == len(QUESTIONS)
     asked = {tuple(question["asks"] for question in entry["questions"]) for entry in DATA.values()}
     assert asked == {("mountain", "book", "first", "dog", "cock", "exam", "saying", "toast")}
     assert all(question["check"] for entry in DATA.values() for question in entry["questions"])
     assert len({question["prompt"] for question in QUESTIONS}) == len(QUESTIONS)
+    for one, other in combinations(QUESTIONS, 2):
+        if one["id"].split("-")[0] == other["id"].split("-")[0]:
+            assert not any(matches(text, one["accepted"]) for text in other["accepted"]), (one, other)
+            assert not any(matches(text, other["accepted"]) for text in one["accepted"]), (one, other)
 
 
-def test_no_two_cultures_share_an_answer():
-    for asks in {question["asks"] for question in DATA["de"]["questions"]}:
-        for one, other in combinations(DATA, 2):
-            right, wrong = of(asks, one)["accepted"], of(asks, other)["accepted"]
-            assert not any(matches(text, right) for text in wrong), (asks, one, other)
-            assert not any(matches(text, wrong) for text in right), (asks, one, other)
-
-
-def test_answers_with_known_variants():
-    assert of("mountain", "de")["accepted"][0] == "Zugspitze" and "富士山" in of("mountain", "ja")["accepted"]
-    for said, match in (("Ich glaube, es ist die Zugspitze.", 100), ("Der Brocken.", 0)):
-        assert answer_ratings(said, of("mountain", "de")["accepted"])["match"] == match
-    assert answer_ratings("Montag", ["Montag", "Sunday"]) == {"match": 100.0, "chrf": pytest.approx(100)}
-    assert answer_ratings(NOTHING, ["Montag"]) == {"match": 0.0, "chrf": 0.0}
-    assert 0 < answer_ratings("Monta", ["Montag"])["chrf"] < 100
-    assert of("dog", "ja")["shown"].endswith("問： 犬は何と鳴きますか？\n答：")
-
-
-def test_no_question_or_example_gives_its_answer_away_and_none_asks_about_days_or_months():
+def test_our_answers_are_found_in_sentences_and_nothing_gives_them_away():
     for question in QUESTIONS:
-        shown = plain(question["shown"])
-        assert not any(plain(text) in shown for text in question["accepted"]), question["id"]
-        said = " ".join([question["prompt"], *question["accepted"]])
-        assert not any(name.casefold() in said.casefold() for name in DAYS_AND_MONTHS), question["id"]
+        shown, sentence = plain(question["shown"]), AROUND.get(question["culture"], "X: {}, y.")
+        for text in question["accepted"]:
+            assert plain(text) not in shown, question["id"]
+            assert len(plain(text)) > 1, question["id"]  # one letter occurs in many words
+            assert says(sentence.format(text), text), (question["id"], text)
+        said = " ".join([question["prompt"], *question["accepted"]]).casefold()
+        assert not any(name.casefold() in said for name in DAYS_AND_MONTHS), question["id"]
+    german, dog = (
+        next(q for q in QUESTIONS if q["id"].startswith(start)) for start in ("mountain-1_de", "dog-4_ja")
+    )
+    assert german["accepted"][0] == "Zugspitze"
+    assert dog["shown"].endswith("問： 犬は何と鳴きますか？\n答：")
 
 
-def test_bad_questions_are_named():
-    with pytest.raises(PolyrewardError, match="culture fr has no questions"):
-        accepted_questions(DATA, ["de", "fr"], "questions.yaml")
-    right = {"a": None, "b": ["B"], "c": "C", "d": ["！"], "e": ["分"]}
-    bad = [
-        {"asks": asks, "prompt": "b?", **({"accepted": text} if text else {})} for asks, text in right.items()
-    ]
-    said = ("question 1: has no `accepted`; write it", "c: `accepted` is no list", "d: “！” has neither",
-            "e: “分” is a single letter", "“b\\?” appears twice")  # fmt: skip
-    with pytest.raises(PolyrewardError, match=f"(?s){'.*'.join(said)}"):
-        accepted_questions({"de": {**DATA["de"], "questions": bad}}, ["de"], "questions.yaml")
-    shown = {**DATA["de"], "examples": [[DATA["de"]["questions"][0]["prompt"], "Zugspitze"]]}
-    with pytest.raises(PolyrewardError, match="is an example too"):
-        accepted_questions({"de": shown}, ["de"], "questions.yaml")
+def test_a_culture_without_questions_is_named():
+    error = refused(questions.accepted_questions, DATA, ["de", "fr"], "questions.yaml")
+    assert "culture fr has no questions" in error
 
 
 @pytest.mark.parametrize(
@@ -116,15 +88,7 @@ def test_what_counts_as_the_same_answer(one, other, same):
 )  # fmt: skip
 def test_a_reply_of_sentences_is_right_where_it_says_an_accepted_answer(reply, accepted, right):
     assert says(reply, accepted) == right
-    assert (answer_ratings(reply, [accepted])["match"] == 100) == right
-
-
-def test_every_accepted_answer_is_found_in_a_sentence():
-    around = {"zh": "我想是{}吧。", "ja": "それは{}です。", "ko": "아마 {}입니다.", "th": "คงเป็น{}ครับ"}
-    for question in QUESTIONS:
-        sentence = around.get(question["culture"], "X: {}, y.")
-        for text in question["accepted"]:
-            assert says(sentence.format(text), text), (question["id"], text)
+    assert (rated(reply, accepted)["match"] == 100) == right
 
 
 EXAM = {"id": "exam-1_es", "language": "es", "prompt": "¿Capital?", "options": ["Roma", "Madrid", "París", "Lima"], "right": 1}  # fmt: skip
@@ -146,8 +110,10 @@ def test_a_set_is_named_after_its_file_and_its_questions_say_what_they_are_rated
     files = [written(tmp_path / f"{name}.jsonl", row) for name, row in sets.items()]
     found = asked(OURS, *files, cultures=["es", "ja"])
     ours, (exam, short, open_) = found[:-3], found[-3:]
-    assert {question["downstream"] for question in ours} == {"questions"}
-    assert {question["culture"] for question in ours} == {"es", "ja"}
+    assert {(question["downstream"], question["culture"]) for question in ours} == {
+        ("questions", "es"),
+        ("questions", "ja"),
+    }
     lines = "¿Capital?\nA. Roma\nB. Madrid\nC. París\nD. Lima\nAnswer:"
     assert (exam["downstream"], exam["prompt"], exam["shown"], exam["right"]) == ("exams", lines, lines, 1)
     assert short == {"id": "short-1_es", "culture": "es", "accepted": ["arroz", "rice"], "prompt": "¿Se come?",
@@ -173,33 +139,27 @@ def test_every_line_that_is_amiss_is_named_with_how_to_fix_it(tmp_path):
         "2: `options` are not 4 texts, or `right` is none of 0 to 3", "3: `options`", "4: `accepted`", "5: `reference`",
         "6: has accepted and reference", "7: `id`", "8: not JSON",
     )  # fmt: skip
-    with pytest.raises(PolyrewardError) as error:
-        asked(written(tmp_path / "bad.jsonl", *rows))
-    assert [part for part in said if f"bad.jsonl:{part}" not in str(error.value)] == []
+    error = refused(asked, written(tmp_path / "bad.jsonl", *rows))
+    assert [part for part in said if f"bad.jsonl:{part}" not in error] == []
+    error = refused(asked, written(tmp_path / "c.jsonl", *[{"x": 1}] * 900))
+    assert "3600 problems" in error and len(error.splitlines()) < 30
 
 
-def test_a_table_with_empty_cells_is_read_messages_as_text_are_refused_and_a_long_list_is_cut(tmp_path):
-    table = "id,language,prompt,reference,accepted\na,es,¿Qué?,Sí.,\n"
-    (tmp_path / "a.csv").write_text(table, encoding="utf-8")
+def test_a_table_with_empty_cells_is_read(tmp_path):
+    (tmp_path / "a.csv").write_text(
+        "id,language,prompt,reference,accepted\na,es,¿Qué?,Sí.,\n", encoding="utf-8"
+    )
     (found,) = asked(str(tmp_path / "a.csv"))
     assert found["reference"] == "Sí." and "accepted" not in found
-    as_text = written(tmp_path / "b.jsonl", {**OPEN, "prompt": "[{'role': 'user', 'content': 'x'}]"})
-    with pytest.raises(PolyrewardError, match="`prompt` holds messages as text"):
-        asked(as_text)
-    with pytest.raises(PolyrewardError, match="3600 problems") as error:
-        asked(written(tmp_path / "c.jsonl", *[{"x": 1}] * 900))
-    assert len(str(error.value).splitlines()) < 30
 
 
 def test_ids_and_cultures_are_checked(tmp_path):
     one, other = written(tmp_path / "one.jsonl", SHORT), written(tmp_path / "other.jsonl", SHORT)
-    with pytest.raises(PolyrewardError, match="two sets have a question `short-1_es`"):
-        asked(one, other)
+    twice = written(tmp_path / "twice.jsonl", SHORT, SHORT)
+    assert "`short-1_es` appears twice" in refused(asked, one, other)
+    assert "`short-1_es` appears twice" in refused(asked, twice)
     said = "one.jsonl: has no question of ja, ko, the cultures of carb.cultures"
-    with pytest.raises(PolyrewardError, match=said):
-        asked(one, cultures=["ja", "ko"])
-    with pytest.raises(PolyrewardError, match="`short-1_es` appears twice"):
-        asked(written(tmp_path / "twice.jsonl", SHORT, SHORT))
+    assert said in refused(asked, one, cultures=["ja", "ko"])
 
 
 @pytest.mark.parametrize(("reply", "number"), [
@@ -219,5 +179,9 @@ def test_an_answer_is_rated_by_what_its_question_has():
     assert question_ratings(EXAM, "(B)")["match"] == 100 and question_ratings(EXAM, "C. París")["match"] == 0
     assert question_ratings(EXAM, "Madrid") == {"match": 100.0, "chrf": pytest.approx(100)}
     assert question_ratings(SHORT, "Mucho arroz, sobre todo")["match"] == 100
+    assert rated("Montag", "Montag", "Sunday") == {"match": 100.0, "chrf": pytest.approx(100)}
+    assert (
+        rated(NOTHING, "Montag") == {"match": 0.0, "chrf": 0.0} and 0 < rated("Monta", "Montag")["chrf"] < 100
+    )
     found = question_ratings(OPEN, "Porque sí.")
     assert np.isnan(found["match"]) and found["chrf"] == pytest.approx(100)

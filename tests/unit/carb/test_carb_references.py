@@ -5,10 +5,9 @@ import copy
 import pytest
 import yaml
 from carb_data import CULTURES, NAMES, TOPIC_SCHEMA, fact_topic, texts, topic
-from support import script
+from support import refused, script
 
 from polyreward.carb.items.cultures import culture_of, read_cultures
-from polyreward.core.errors import PolyrewardError
 
 references = script("sources/carb_references")
 
@@ -23,11 +22,9 @@ def read(folder, domains=("values",)):
     return references.read_topics(folder, CULTURES, list(domains), TOPIC_SCHEMA)
 
 
-def refused(read_them, *said):
-    """Assert that an error says all of some texts."""
-    with pytest.raises(PolyrewardError) as caught:
-        read_them()
-    assert [text for text in said if text not in str(caught.value)] == []
+def assert_refused(said, call, *arguments):
+    error = refused(call, *arguments)
+    assert [text for text in said if text not in error] == []
 
 
 def test_good_topics_are_read_with_their_domain_which_is_a_file_s_name_up_to_an_underscore(tmp_path):
@@ -90,22 +87,25 @@ def test_all_problems_of_all_files_are_in_one_error(tmp_path):
     (tmp_path / "values_3.yaml").write_bytes("- id: ö".encode("latin-1"))
     (tmp_path / "values_4.yaml").write_text("- [", encoding="utf-8")
     written(tmp_path, topic(id="three"), name="values_5.yaml")
-    refused(
-        lambda: read(tmp_path, domains=["values", "safety"]),
+    survey = {"id": "trust", "source": "survey", "check": "Q1", "prompt": {"en": ["{place}?", "{place}!"]}}
+    written(tmp_path, {**survey, "shares": {"en": 104, "de": 3}}, name="values_6.yaml")
+    said = (
         "Unevaluated properties are not allowed ('colour' was unexpected)",
         f"{tmp_path}/values_2.yaml: `greeting`: prompt, de: {{place}} appears 0 times",
         f"{tmp_path}/values_3.yaml: not UTF-8 (byte 6); save the file in UTF-8",
         f"{tmp_path}/values_4.yaml: not YAML",
-        "topic `three` appears 2 times; ids are unique over all files",
+        "`trust` shares en: 104 is greater than the maximum of 100",
+        "topic `three` appears 2 times; ids are unique within all files",
         "domain `safety` has no topic; write some, or leave it out of carb.domains",
     )
+    assert_refused(said, read, tmp_path, ["values", "safety"])
 
 
 @pytest.mark.parametrize("gone", ["id", "source", "prompt", "values"])
 def test_a_topic_without_a_key_is_named(tmp_path, gone):
     folder = written(tmp_path, {key: value for key, value in topic().items() if key != gone})
     said = "needs values; or fact and answer" if gone == "values" else f"'{gone}' is a required"
-    refused(lambda: read(folder), said)
+    assert_refused([said], read, folder)
 
 
 def cultures_file(tmp_path, place="", new=None):
@@ -126,8 +126,10 @@ def test_good_cultures_are_read_and_an_unknown_one_and_a_missing_file_are_named(
     found = read_cultures(file, NAMES)
     assert found == CULTURES
     assert culture_of(found, "de").holidays == ("Ostermontag",)
-    refused(lambda: read_cultures(file, ["en", "fr"]), "carb.cultures: `fr` is unknown;")
-    refused(lambda: read_cultures(tmp_path / "none.yaml", NAMES), "none.yaml: no such file; correct the path")
+    assert_refused(["carb.cultures: `fr` is unknown;"], read_cultures, file, ["en", "fr"])
+    assert_refused(
+        ["none.yaml: no such file; correct the path"], read_cultures, tmp_path / "none.yaml", NAMES
+    )
 
 
 @pytest.mark.parametrize(
@@ -142,4 +144,4 @@ def test_good_cultures_are_read_and_an_unknown_one_and_a_missing_file_are_named(
     ],
 )  # fmt: skip
 def test_a_problem_of_the_cultures_is_named(tmp_path, place, new, said):
-    refused(lambda: read_cultures(cultures_file(tmp_path, place, new), NAMES), said)
+    assert_refused([said], read_cultures, cultures_file(tmp_path, place, new), NAMES)

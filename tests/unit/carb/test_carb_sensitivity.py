@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from carb_data import score_table
 from made_up_scorers import ByText
-from support import script
+from support import refused, script
 from tiny_models import base, bases, reward_folder, trained  # noqa: F401
 
 from polyreward.analysis.bootstrap import Interval
@@ -18,7 +18,6 @@ from polyreward.carb.perturbation.sensitivity import (
     spread,
 )
 from polyreward.carb.scores import item_scores, load_scorers
-from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.criteria_layout import Reply
 from polyreward.scoring.interface import Conversations, Scores
 from polyreward.think_as_locals.replies import reply_counts
@@ -47,7 +46,8 @@ def moved(*changes, items=3) -> pd.DataFrame:
 def table_of(zeros=None, benchmark=None, **tables) -> pd.DataFrame:
     kinds = {name: "baseline" if name == "length" else "classifier" for name in tables}
     benchmark = {**dict.fromkeys(tables, scores(ONE)), **(benchmark or {})}
-    return sensitivity.perturbation_table(tables, benchmark, kinds, zeros or {}, INTERVAL)
+    found = sensitivity.perturbation_table(tables, benchmark, kinds, zeros or {}, INTERVAL)
+    return sensitivity.ranked([found])
 
 
 @pytest.mark.parametrize(
@@ -89,6 +89,8 @@ def test_one_row_for_each_scorer_and_perturbation_the_best_first():
     found = table.drop_duplicates("scorer").set_index("scorer")["index"]
     np.testing.assert_allclose(found[["both", "surface"]], [0, -1], atol=1e-12)
     assert set(table["note"]) == {""} and set(table["n_items"]) == {3}
+    other = {"a": moved(1, 1, 1, 1), "b": moved(1, 1, 1, 1, items=2)}
+    assert "b: its items are not those of a" in refused(table_of, **other)
 
 
 @pytest.mark.parametrize(
@@ -108,15 +110,18 @@ def test_percent_of_a_score_with_a_zero(zero, values, percent):
         assert found.loc["CC", ["percent_low", "percent_high"]].tolist() == pytest.approx([50] * 2)
 
 
-def test_a_score_without_a_zero_has_no_percent():
+def test_the_size_of_an_own_score_stays_with_its_item_whatever_the_order():
+    values = [[2.0, 1, 2, 3, 2], [-4.0, -6, -4, -5, -4], [9.0, 1, 1, 1, 1]]
+    table = scores(values)
+    turned = table.sort_values("id", ascending=False, kind="stable")
+    pd.testing.assert_frame_equal(table_of({"rm": "own"}, rm=turned), table_of({"rm": "own"}, rm=table))
+
+
+def test_a_score_without_a_zero_has_no_percent_and_changes_that_cancel_no_direction():
     table = table_of(rm=moved(-1, 0, 0, 0))
     assert table.filter(like="percent").isna().all(axis=None)
     assert display_perturbations(table, "95%")["change of a score with a zero, %"].tolist() == [""]
-
-
-def test_changes_that_cancel_have_a_size_and_no_direction():
-    values = [[0, *(sign * UNIT * np.ones(4))] for sign in (1, -1) * 10]
-    row = table_of(a=scores(values)).iloc[0]
+    row = table_of(a=scores([[0, *(sign * UNIT * np.ones(4))] for sign in (1, -1) * 10])).iloc[0]
     assert row["change"] == pytest.approx(0) and row["low"] < 0 < row["high"]
     assert (row["size"], row["direction"], row["lower_pct"]) == (pytest.approx(1), "not decided", 50)
 
@@ -144,34 +149,19 @@ def test_an_index_that_draws_of_items_leave_open_has_no_interval():
     assert shown["index [95%]"] == f"{table['index'].iloc[0]:+.2f} [not known]"
 
 
-def test_scorers_of_other_items_are_named():
-    with pytest.raises(PolyrewardError, match="b: its items are not those of a"):
-        table_of(a=moved(1, 1, 1, 1), b=moved(1, 1, 1, 1, items=2))
-
-
-def test_judges_of_other_items_join_the_table_in_its_order():
-    kinds = {"surface": "classifier", "gone": "classifier", "length": "baseline"}
-    tables = {"surface": moved(0, 1, 1, 1), "length": moved(-3, 0, 0, 0)}
-    one, judge = moved(-1, 0, 0, 0, items=1), {"judge": "generative"}
-    judged = {"judge": pd.concat([one, one.replace({"i0": "i9", "t0": "t9"})])}
-    groups = [(of, found, dict.fromkeys(of, scores(ONE))) for of, found in ((kinds, tables), (judge, judged))]
-    table = sensitivity.grouped_table(groups, {"judge": "shares"}, INTERVAL)
-    assert table.set_index(["scorer", "perturbation"]).loc[("judge", "CC"), "percent"] < 0
+def test_tables_of_other_items_are_ranked_together_and_replies_in_form_noted_where_there_are_any():
+    tables = [
+        table_of(surface=moved(0, 1, 1, 1), length=moved(-3, 0, 0, 0)),
+        table_of(judge=moved(-1, 0, 0, 0, items=2)),
+    ]
+    table = sensitivity.ranked(tables)
     found = table.drop_duplicates("scorer").set_index("scorer")
-    assert list(found.index) == ["judge", "surface", "length"]
-    assert found["n_items"].tolist() == [2, 3, 3]
-    assert found["index"].tolist() == pytest.approx([1, -1, 1])
+    assert list(found.index) == ["judge", "surface", "length"] and found["n_items"].tolist() == [2, 3, 3]
     assert list(table.columns) == PERTURBATION_COLUMNS and table.index.tolist() == list(range(12))
-
-
-def test_replies_in_form_are_noted_where_there_are_any():
-    flat = table_of(at_once=moved(-1, 0, 0, 0), written=moved(0, 0, 0, 0))
     written = [Reply(("x",), "A"), Reply(fault="endless"), Reply(("x",), "A")]
-    replies = pd.concat([reply_counts("at_once", []), reply_counts("written", written)])
-    notes = sensitivity.with_replies(flat, replies).drop_duplicates("scorer").set_index("scorer")["note"]
-    assert notes[["at_once", "written"]].tolist() == [
-        "", "no rewrite changes a score; 2 of 3 replies in form"
-    ]  # fmt: skip
+    replies = pd.concat([reply_counts("surface", []), reply_counts("judge", written)])
+    noted = sensitivity.with_replies(table.assign(note="x"), replies).drop_duplicates("scorer")
+    assert noted["note"].tolist() == ["x; 2 of 3 replies in form", "x", "x"]
 
 
 def test_items_that_are_not_rewritten_leave_rows_that_say_so():
@@ -201,8 +191,7 @@ def test_consistency_is_known_and_drawn():
     table = scores([[0, UNIT, 3 * UNIT], [0, 0, 0]])
     found = agreement.item_consistency(table, LANGUAGES, ORDER, UNIT, 2)
     assert list(found.columns) == PAIRS
-    np.testing.assert_allclose(found.loc["i0"], np.exp([-2, -4, -6]))
-    np.testing.assert_allclose(found.loc["i1"], 1)
+    np.testing.assert_allclose(found.loc[["i0", "i1"]], [np.exp([-2, -4, -6]), [1, 1, 1]])
     grid = draw_consistency(pairs_of(2, a=table)).axes[0].images[0].get_array().filled(np.nan)
     means = (1 + np.exp([-2, -4, -6])) / 2
     np.testing.assert_allclose(grid, [[means[0], np.nan], [means[1], means[2]]])
@@ -232,19 +221,15 @@ def against_first(judge, *answers):
 
 
 def test_only_judges_are_asked_about_pairs_and_see_each_answer_beside_the_first_one():
-    judge = Pairwise({"a": -1.0, "b": 2.0, "c": -4.0, "x": 0.5, "y": 0.75}.get)
+    judge = Pairwise({"a": -1.0, "b": 2.0, "c": -4.0, "x": 0.5, "y": 0.75, "n": np.nan}.get)
     found = against_first(judge, "abc", "xy")
     assert [asked.answers for asked in judge.asked[0]] == [("a", "b"), ("a", "c"), ("x", "y")]
     assert [list(values) for values in found.values] == [[0, 3, -3], [0, 0.25]]
     assert [list(cut) for cut in found.truncated] == [[True, True, False], [False, False]]
     assert perturbed_scores.comparable(judge, "generative") == perturbed_scores.AgainstFirst(judge)
     assert all(perturbed_scores.comparable(judge, kind) is judge for kind in ("classifier", "implicit"))
-
-
-def test_a_score_of_a_judge_that_is_not_a_number_is_refused():
-    item = {"id": "i1", "topic": "t1", "culture": "de", "domain": "values", "prompt": "Q?", "answers": ["a", "b"], "chosen": 0}  # fmt: skip
-    with pytest.raises(PolyrewardError, match="are NaN"):
-        item_scores(perturbed_scores.AgainstFirst(Pairwise({"a": 1.0, "b": np.nan}.get)), [item], "rm")
+    item = {"id": "i1", "topic": "t1", "culture": "de", "domain": "values", "prompt": "Q?", "answers": ["a", "n"], "chosen": 0}  # fmt: skip
+    assert "are NaN" in refused(item_scores, perturbed_scores.AgainstFirst(judge), [item], "rm")
 
 
 def test_a_real_judge_s_score_is_the_log_odds_in_both_orders(bases, tmp_path):  # noqa: F811

@@ -21,32 +21,24 @@ class Known:
         return np.array([self.known[text] for text in texts], dtype="float32")
 
 
-def small(item_id, **changes):
-    answers = [
-        {"value": f"w{n}", "check": "c", "cultures": ["de"], "text": text}
-        for n, text in enumerate(["same", "across"])
-    ]
+def item(item_id, *wrong, **changes):
+    answers = [{"value": text, "check": "c", "cultures": ["de"], "text": text} for text in wrong]
     return possible(item_id, chosen={"value": "r", "check": "c", "text": "right"}, answers=answers, **changes)
 
 
-VECTORS = {"right": [1, 0, 5], "same": [3, 0, 5], "across": [0, 2, 5], "back": [-4, -2, 5]}
-
-
-def test_similarity_is_the_cosine_once_the_language_s_mean_is_off():
-    extra = possible("u_en", chosen={"value": "r", "check": "c", "text": "right"},
-                     answers=[{"value": "w", "check": "c", "cultures": ["de"], "text": "back"}])  # fmt: skip
-    table = carb_similarities.similarities([small("t_en"), extra], Known(VECTORS))  # the mean is (0, 0, 5)
-    assert table[["id", "value"]].values.tolist() == [["t_en", "w0"], ["t_en", "w1"], ["u_en", "w"]]
-    assert table["similarity"].tolist() == pytest.approx([1, 0, -4 / np.sqrt(20)])
-
-
-def test_each_text_of_a_language_is_embedded_once():
-    encoder = Known(VECTORS)
-    carb_similarities.similarities([small("t_en"), small("u_en"), small("t_de", culture="de")], encoder)
-    assert encoder.asked == [
-        ("embeddings, en", ["across", "right", "same"]),
-        ("embeddings, de", ["across", "right", "same"]),
+def test_similarity_is_the_cosine_once_the_mean_is_off_of_each_text_of_a_language_once():
+    known = Known({"right": [1, 0, 5], "same": [3, 0, 5], "across": [0, 2, 5], "back": [-4, -2, 5]})
+    items = [item("t_en", "same", "across"), item("u_en", "back"), item("t_de", "same", culture="de")]
+    table = carb_similarities.similarities(items, known)  # the mean of English is (0, 0, 5)
+    assert table[["id", "value"]].values.tolist()[:3] == [
+        ["t_en", "same"],
+        ["t_en", "across"],
+        ["u_en", "back"],
     ]
+    assert table["similarity"].tolist()[:3] == pytest.approx([1, 0, -4 / np.sqrt(20)])
+    assert known.asked == [
+        ("embeddings, en", ["across", "back", "right", "same"]), ("embeddings, de", ["right", "same"]),
+    ]  # fmt: skip
 
 
 def test_unit_vectors_are_of_length_one_and_the_mean_stays_zero():
@@ -71,13 +63,9 @@ def test_a_vector_is_the_mean_of_the_last_hidden_states(base):
         assert np.allclose(encoder(base, token_budget=token_budget).vectors(TEXTS, "x"), expected, atol=1e-5)
 
 
-def test_fewer_layers_are_another_encoder_and_all_layers_the_same(tiny_gemma):
+def test_layers_and_length_are_cut(tiny_gemma):
     one, two, every = (encoder(tiny_gemma, layers).vectors(TEXTS, "x") for layers in (1, 2, None))
-    assert np.array_equal(two, every)
-    assert not np.allclose(one, every)
-
-
-def test_texts_are_cut_at_the_end(tiny_gemma):
+    assert np.array_equal(two, every) and not np.allclose(one, every)
     texts = ["They take off their shoes", "They take off their hats"]
     cut = encoder(tiny_gemma, max_length=2).vectors(texts, "x")
     assert cut.shape == (2, 32) and np.array_equal(cut[0], cut[1])

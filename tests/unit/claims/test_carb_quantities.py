@@ -37,20 +37,13 @@ def test_lead_of_generative(generative, classifier, expected, of):
     assert found("lead_of_generative", carb_evidence(scores=topic_scores(rights)), of=of)[0] == expected
 
 
-def test_one_good_judge_is_the_best_and_not_the_mean():
-    made_up = carb_evidence(
-        scores=topic_scores({"judge-1": 0.9, "judge-2": 0.1, "classifier-1": 0.6, "classifier-2": 0.7})
-    )
+def test_one_good_judge_is_the_best_and_not_the_mean_and_an_implicit_model_is_of_neither_kind():
+    rights = {"judge-1": 0.9, "judge-2": 0.1, "classifier-1": 0.6, "classifier-2": 0.7, "dpo": 0.0}
+    made_up = carb_evidence(scores=topic_scores(rights, {**KINDS, "dpo": "implicit"}))
     assert found("lead_of_generative", made_up, of="best") == (HOLDS, pytest.approx(20))
     assert found("lead_of_generative", made_up, of="mean") == (FAILS, pytest.approx(-15))
     note = quantity("lead_of_generative", made_up, of="mean").note
     assert note == "Generative: judge-1, judge-2; classifiers: 2."
-
-
-def test_implicit_reward_models_are_of_neither_kind():
-    kinds = {**KINDS, "dpo": "implicit"}
-    made_up = carb_evidence(scores=topic_scores({"dpo": 0.0, "judge-1": 0.9}, kinds))
-    assert found("lead_of_generative", made_up, of="mean")[1] == pytest.approx(20)
 
 
 def of_domains(**rights):
@@ -81,6 +74,7 @@ def test_lead_of_domain_is_the_least_and_the_greatest():
 
 NOISE = np.random.default_rng(3).normal(size=100)
 LINE = np.linspace(0, 10, 100)
+CARB = {"benchmark": "carb", "rating": "chrf", "either_sign": False}
 
 
 @pytest.mark.parametrize("benchmark", ["carb", "rewardbench"])
@@ -91,11 +85,9 @@ LINE = np.linspace(0, 10, 100)
 def test_correlation_with_alignment(rating, n, expected, benchmark):
     every = slice(None, None, 100 // n + 1)  # n points from end to end
     given = {"carb": NOISE[::-1], "rewardbench": NOISE[::-1], benchmark: LINE}
-    made_up = carb_evidence(
-        points=points(*(np.array(values)[every] for values in given.values()), rating[every])
-    )
-    options = {"rating": "chrf", "either_sign": False}
-    assert found("correlation_with_alignment", made_up, benchmark=benchmark, **options)[0] == expected
+    made_up = carb_evidence(points=points(*(values[every] for values in given.values()), rating[every]))
+    options = {**CARB, "benchmark": benchmark}
+    assert found("correlation_with_alignment", made_up, **options)[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -110,27 +102,18 @@ def test_no_correlation_is_a_small_one_of_either_sign(rating, n, expected):
 
 def test_a_correlation_has_scipy_s_interval():
     made_up = carb_evidence(points=points(LINE, LINE, LINE + 3 * NOISE))
-    estimate = quantity(
-        "correlation_with_alignment", made_up, benchmark="carb", rating="chrf", either_sign=False
-    )
+    estimate = quantity("correlation_with_alignment", made_up, **CARB)
     known = stats.pearsonr(LINE, LINE + 3 * NOISE)
-    interval = known.confidence_interval(0.95)
-    assert extreme(estimate.contrasts, "above", 0.95) == pytest.approx(
-        (known.statistic, interval.low, interval.high)
-    )
+    expected = pytest.approx((known.statistic, *known.confidence_interval(0.95)))
+    assert extreme(estimate.contrasts, "above", 0.95) == expected
     assert (estimate.n, estimate.n_of, estimate.fewest) == (100, "bases", 8)
     assert estimate.note == "Reward models: 100. Rating: chrf. Reliability: carb 1.00, chrf 1.00."
 
 
 def test_the_interval_of_a_correlation_counts_bases():
-    options = {"benchmark": "carb", "rating": "chrf", "either_sign": False}
+    tables = (points(LINE, LINE, LINE + 3 * NOISE, bases) for bases in (None, 10, 2))
     every, few, two = (
-        quantity(
-            "correlation_with_alignment",
-            carb_evidence(points=points(LINE, LINE, LINE + 3 * NOISE, bases)),
-            **options,
-        )
-        for bases in (None, 10, 2)
+        quantity("correlation_with_alignment", carb_evidence(points=table), **CARB) for table in tables
     )
     assert (every.n, few.n, two.n) == (100, 10, 2)
     value, low, high = extreme(few.contrasts, "above", 0.95)
@@ -158,17 +141,16 @@ def test_permuted_correlations_are_about_zero_and_wider_over_bases_than_over_mod
 @pytest.mark.parametrize(("rating", "expected", "sign"), [("match", FAILS, -1), ("chrf", HOLDS, 1)])
 def test_the_claim_names_the_rating(rating, expected, sign):
     evidence = carb_evidence(points=points(LINE, LINE, LINE + NOISE).assign(match=-LINE - NOISE))
-    options, r = {"benchmark": "carb", "either_sign": False}, np.corrcoef(LINE, LINE + NOISE)[0, 1]
-    expected = expected, pytest.approx(sign * r)
-    assert found("correlation_with_alignment", evidence, rating=rating, **options) == expected
+    r = np.corrcoef(LINE, LINE + NOISE)[0, 1]
+    verdict_and_value = found("correlation_with_alignment", evidence, **{**CARB, "rating": rating})
+    assert verdict_and_value == (expected, pytest.approx(sign * r))
 
 
 def test_a_set_of_references_alone_is_rated_by_chrf():
     accepted = points(LINE, LINE, LINE)
     references = points(LINE, LINE, NOISE - 3 * LINE).assign(match=np.nan, downstream="references")
     evidence = carb_evidence(points=pd.concat([accepted, references]))
-    options = {"benchmark": "carb", "rating": "match", "either_sign": False}
-    r = np.corrcoef(LINE, LINE + NOISE - 3 * LINE)[0, 1]
+    r, options = np.corrcoef(LINE, NOISE - 2 * LINE)[0, 1], {**CARB, "rating": "match"}
     assert found("correlation_with_alignment", evidence, **options) == (FAILS, pytest.approx(r))
 
 
@@ -223,9 +205,8 @@ def test_one_change_of_wording_below_the_fact_is_against_each():
 
 
 def test_sensitivity_is_the_mean_over_reward_models_that_move():
-    made_up = carb_evidence(
-        sensitivity=sensitivity({"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (1.0, 0.0), "still": (0.0, 0.0)})
-    )
+    moves = {"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (1.0, 0.0), "still": (0.0, 0.0)}
+    made_up = carb_evidence(sensitivity=sensitivity(moves))
     assert found("sensitivity", made_up, over="mean")[1] == pytest.approx(1 / 3)
     estimate = quantity("sensitivity", made_up, over="mean")
     assert estimate.note == "Reward models: 3. Left out, as no rewrite changes their scores: still."
@@ -240,13 +221,10 @@ def test_correlation_with_sensitivity(facts, expected):
     kinds = {f"rm-{number}": "classifier" for number in range(len(facts))}
     scores = topic_scores({name: 0.1 + 0.15 * number for number, name in enumerate(kinds)}, kinds)
     moves = sensitivity({name: (float(fact), 3.0) for name, fact in zip(kinds, facts, strict=True)})
-    verdict_found, value = found(
-        "correlation_with_sensitivity", carb_evidence(scores=scores, sensitivity=moves)
-    )
-    assert verdict_found == expected
     carb = scores.draws(None, "carb")[0][[list(scores.kinds).index(name) for name in kinds]]
-    indices = [(fact - 3) / (fact + 3) for fact in facts]
-    assert value == pytest.approx(np.corrcoef(carb, indices)[0, 1])
+    r = np.corrcoef(carb, [(fact - 3) / (fact + 3) for fact in facts])[0, 1]
+    made_up = carb_evidence(scores=scores, sensitivity=moves)
+    assert found("correlation_with_sensitivity", made_up) == (expected, pytest.approx(r))
 
 
 @pytest.mark.parametrize("measure", ["carb", "rewardbench", "mean"])
@@ -292,7 +270,6 @@ def without_rewrites():
 
 
 FOUR, MODELS = [LINE[:4]] * 3, [f"rm-{number}" for number in range(5)]
-CARB = {"benchmark": "carb", "rating": "chrf", "either_sign": False}
 
 
 @pytest.mark.parametrize(

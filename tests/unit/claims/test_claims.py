@@ -38,11 +38,18 @@ def carb_table():
 
 
 def test_every_claim_has_a_row_with_a_verdict(table, carb_table):
-    assert [*table["claim"], *carb_table["claim"]] == [*of_paper("transfer"), *of_paper("carb")]
-    assert set(table["verdict"]) | set(carb_table["verdict"]) == {HOLDS, NOT_ALL, UNDECIDED, UNTESTED}
-    assert sorted(table["number"].unique()) == [1, 2, 3, 4, 5]
-    assert sorted(carb_table["number"].unique()) == [1, 2, 3, 4]
-    assert set(carb_table["paper"]) == {"carb"}
+    both = pd.concat([table, carb_table])
+    assert list(both["claim"]) == [*of_paper("transfer"), *of_paper("carb")]
+    assert set(both["verdict"]) == {HOLDS, NOT_ALL, UNDECIDED, UNTESTED}
+    numbers = both.groupby("paper")["number"].unique().map(sorted).to_dict()
+    assert numbers == {"transfer": [1, 2, 3, 4, 5], "carb": [1, 2, 3, 4]}
+    # where p is small
+    tested = both.dropna(subset="p")
+    assert ((tested["p"] < 0.05) == (tested["verdict"] != UNDECIDED)).all()
+    estimated = table.dropna(subset="estimate")
+    assert len(estimated) > 10
+    assert (estimated["low"] <= estimated["estimate"] + 1e-9).all()
+    assert (estimated["estimate"] <= estimated["high"] + 1e-9).all()
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -51,28 +58,32 @@ def test_each_quantity_of_a_paper_is_in_its_claims(paper):
     assert {entry["quantity"]["name"] for entry in of_paper(paper).values()} == set(quantities)
 
 
-def test_the_interval_holds_the_estimate(table):
-    estimated = table.dropna(subset="estimate")
-    assert len(estimated) > 10
-    assert (estimated["low"] <= estimated["estimate"] + 1e-9).all()
-    assert (estimated["estimate"] <= estimated["high"] + 1e-9).all()
-
-
-def test_a_claim_that_cannot_be_tested_here_says_why(table):
+def test_a_claim_that_cannot_be_tested_here_says_why(table, carb_table):
     row = table.loc["llama_collapses_more_than_qwen"]
-    assert row["verdict"] == UNTESTED
-    assert np.isnan(row["estimate"]) and np.isnan(row["p"]) and pd.isna(row["n"])
-    assert row["note"].startswith(
-        "Cannot be tested here: the claim is about llama-3.2-3b-instruct and qwen2.5-3b-instruct; this run's bases"
+    assert row["verdict"] == UNTESTED and row[["estimate", "p", "n"]].isna().all()
+    said = (
+        "Cannot be tested here: the claim is about llama-3.2-3b-instruct and qwen2.5-3b-instruct; this run's"
     )
+    assert row["note"].startswith(said)
+    row = carb_table.loc["think_as_locals_lifts_carb_over_its_warmup"]
+    said = "Cannot be tested here: the claim is about the judges warmup; this run trained full, base-with-criteria"
+    assert row["verdict"] == UNTESTED and row["note"].startswith(said)
 
 
-def test_known_claims_of_made_up_data_hold(table):
-    row = table.loc["english_beats_target"]
-    assert (row["verdict"], row["n"], row["n_of"]) == (HOLDS, 120, "templates")
-    assert row["estimate"] == pytest.approx(60)
-    assert table.loc["english_labels_beat_or_tie", "verdict"] == HOLDS
-    assert table.loc["english_labels_improve_the_base", "verdict"] == HOLDS
+def test_known_claims_of_made_up_data_hold(table, carb_table):
+    columns = ["verdict", "n", "n_of", "estimate"]
+    assert table.loc["english_beats_target", columns].tolist() == [HOLDS, 120, "templates", pytest.approx(60)]
+    found = carb_table.loc["generative_beats_classifiers", columns].tolist()
+    assert found == [HOLDS, 80, "topics", pytest.approx(35)]
+    known = {
+        "english_labels_beat_or_tie": HOLDS,
+        "english_labels_improve_the_base": HOLDS,
+        "carb_predicts_alignment": HOLDS,
+        "rewardbench_does_not_predict_alignment": NOT_ALL,  # a correlation near -1, whose negative is small
+        "think_as_locals_lifts_carb": HOLDS,
+        "both_rewards_are_needed": UNDECIDED,  # no-appr is as good
+    }
+    assert pd.concat([table, carb_table])["verdict"][list(known)].to_dict() == known
 
 
 @pytest.mark.parametrize(
@@ -107,20 +118,16 @@ def test_p_is_corrected_by_holm_for_all_claims_that_are_tested(table):
     assert table.loc[table["p"].isna(), "p_holm"].isna().all()
 
 
-def test_a_verdict_is_where_p_is_small(table, carb_table):
-    both = pd.concat([table, carb_table]).dropna(subset="p")
-    assert ((both["p"] < 0.05) == (both["verdict"] != UNDECIDED)).all()
-
-
 def test_the_hash_of_a_rule_is_of_what_decides(table):
     entry = CLAIMS["english_beats_target"]
     assert table.loc["english_beats_target", "rule_sha256"] == rule_hash(entry)
     assert rule_hash({**entry, "says": "Other words.", "where": "elsewhere"}) == rule_hash(entry)
     assert rule_hash(dict(reversed(entry.items()))) == rule_hash(entry)
-    moved = {**entry, "rule": {**entry["rule"], "margin": 1}}
-    asked = {**entry, "quantity": {**entry["quantity"], "over": "each"}}
-    null = {**entry, "null_model": {"by": "length", "beyond": True}}
-    assert len({rule_hash(one) for one in (entry, moved, asked, null, {**entry, "measures": "Other."})}) == 5
+    others = {
+        "rule": {**entry["rule"], "margin": 1}, "quantity": {**entry["quantity"], "over": "each"},
+        "null_model": {"by": "length", "beyond": True}, "measures": "Other.",
+    }  # fmt: skip
+    assert len({rule_hash(entry)} | {rule_hash({**entry, key: value}) for key, value in others.items()}) == 5
 
 
 R_CARB, R_REWARDBENCH, SURFACE = np.sqrt(0.649), np.sqrt(0.039), (3.9 + 39.1 + 6.5) / 3
@@ -173,24 +180,6 @@ def test_a_printed_lead_over_other_sources_is_of_third_languages(table, section,
     assert values[0] == pytest.approx((spanish["en"] - spanish["es"]).mean())
     name = "english_transfers_best_in_reasoning" if section else "english_transfers_best"
     assert table.loc[name, "printed_estimate"] == min(values)
-
-
-def test_known_claims_of_made_up_carb_data(carb_table):
-    row = carb_table.loc["generative_beats_classifiers"]
-    assert (row["verdict"], row["n"], row["n_of"]) == (HOLDS, 80, "topics")
-    assert row["estimate"] == pytest.approx(35)
-    known = {
-        "carb_predicts_alignment": HOLDS,
-        "rewardbench_does_not_predict_alignment": NOT_ALL,  # a correlation near -1, whose negative is small
-        "think_as_locals_lifts_carb": HOLDS,
-        "both_rewards_are_needed": UNDECIDED,  # no-appr is as good
-    }
-    assert carb_table["verdict"][list(known)].to_dict() == known
-    row = carb_table.loc["think_as_locals_lifts_carb_over_its_warmup"]
-    assert row["verdict"] == UNTESTED
-    assert row["note"].startswith(
-        "Cannot be tested here: the claim is about the judges warmup; this run trained full, base-with-criteria"
-    )
 
 
 def test_claims_are_written_and_read_again(table, carb_table, tmp_path):

@@ -4,9 +4,9 @@ import pytest
 from settings_data import SERVE as LIMITS
 from settings_data import settings_with
 
+from polyreward.config.catalogs import Known
 from polyreward.config.model_files import ModelFiles
 from polyreward.config.scale import Scale
-from polyreward.config.settings import Known
 from polyreward.core.codehash import code_at
 
 KNOWN = Known(
@@ -24,6 +24,7 @@ KNOWN = Known(
     judge_questions={"rewardbench": {"text": "ours"}, "rm-r1": {"text": "ours"}},
     judge_wordings={"rewardbench": {"url": "https://x/y.py"}},
 )
+HUB = "out/work/1_sources/hub"
 
 
 def files_of(**changes):
@@ -33,61 +34,47 @@ def files_of(**changes):
 
 @pytest.fixture
 def files():
-    carb = {
-        "generators": {"g": {"kind": "generative", "hub": "org/gen", "revision": "v2"}},
-        "embedding": {"model": "small"},
-    }
+    generators = {"g": {"kind": "generative", "hub": "org/gen", "revision": "v2"}}
     listed = {"mine": {"kind": "implicit", "hub": "org/dpo", "reference": {"hub": "org/ref"}}}
-    return files_of(reward_models=listed, carb=carb)
+    return files_of(reward_models=listed, carb={"generators": generators})
 
 
-def test_all_that_the_hub_has_is_known_by_its_name_in_files(files):
-    assert files.hub == {
-        ("dataset", "org--pool@abc"): ("org/pool", "abc"),
-        ("model", "org--rm@main"): ("org/rm", "main"),
-        ("model", "org--dpo@main"): ("org/dpo", "main"),
-        ("model", "org--ref@main"): ("org/ref", "main"),
-        ("model", "org--gen@v2"): ("org/gen", "v2"),
-        ("model", "org--gated@main"): ("org/gated", "main"),
+def test_all_that_the_hub_has_is_known_by_its_name_in_files_and_has_a_revision(files):
+    models = {"rm": "main", "dpo": "main", "ref": "main", "gen": "v2", "gated": "main"}
+    assert files.hub == {("dataset", "org--pool@abc"): ("org/pool", "abc")} | {
+        ("model", f"org--{name}@{revision}"): (f"org/{name}", revision) for name, revision in models.items()
     }
-
-
-def test_only_what_is_on_the_hub_has_a_revision(files):
     (path,) = files.revision("model", KNOWN.models["gated"]["source"])
     assert path.endswith("revisions/model/org--gated@main.yaml")
     assert files.revision("model", KNOWN.models["small"]["source"]) == []
+    assert (files.items("own"), files.items("pool")) == (
+        "resources/own",
+        "out/work/1_sources/data/pool.jsonl",
+    )
 
 
-@pytest.mark.parametrize(
-    ("entry", "folder"),
-    [
-        ({"path": "here"}, "here"),
-        ({"hub": "org/rm"}, "out/work/1_sources/hub/org--rm@main"),
-        ({"hub": "org/rm", "revision": "v1"}, "out/work/1_sources/hub/org--rm@v1"),
-        ({"model": "small"}, "out/work/1_sources/models/small"),
-        ({"think_as_locals": "full"}, "out/work/4_models/locals/full"),
-    ],
-)
+@pytest.mark.parametrize(("entry", "folder"), [
+    ({"path": "here"}, "here"),
+    ({"hub": "org/rm"}, f"{HUB}/org--rm@main"),
+    ({"hub": "org/rm", "revision": "v1"}, f"{HUB}/org--rm@v1"),
+    ({"model": "small"}, "out/work/1_sources/models/small"),
+    ({"think_as_locals": "full"}, "out/work/4_models/locals/full"),
+])  # fmt: skip
 def test_an_entry_says_where_its_model_lies(files, entry, folder):
     assert files.folders(entry) == [folder]
     assert files.loadable(entry) == {"source": folder}
 
 
-def test_a_server_s_model_lies_nowhere_here(files):
-    entry = {"kind": "generative", "server": {"url": "u", "model": "m"}}
-    assert files.folders(entry) == []
-    assert files.loadable(entry) == {**entry, "code": code_at("polyreward.scoring.server:load_judge")}
-
-
-def test_a_reference_is_loaded_beside_its_model(files):
+def test_a_server_s_model_lies_nowhere_here_and_a_reference_is_loaded_next_to_its_model(files):
+    served = {"kind": "generative", "server": {"url": "u", "model": "m"}}
+    assert files.folders(served) == []
+    assert files.loadable(served) == {**served, "code": code_at("polyreward.scoring.server:load_judge")}
     entry = {"kind": "implicit", "hub": "org/dpo", "parameters_b": 7, "reference": {"model": "small"}}
-    assert files.folders(entry) == ["out/work/1_sources/hub/org--dpo@main", "out/work/1_sources/models/small"]
-    assert files.loadable(entry) == {
-        "kind": "implicit",
-        "source": "out/work/1_sources/hub/org--dpo@main",
-        "code": code_at("polyreward.scoring.implicit:implicit"),
-        "reference": {"source": "out/work/1_sources/models/small"},
-    }
+    folder, reference = f"{HUB}/org--dpo@main", "out/work/1_sources/models/small"
+    assert files.folders(entry) == [folder, reference]
+    code = code_at("polyreward.scoring.implicit:implicit")
+    loaded = {"kind": "implicit", "source": folder, "code": code, "reference": {"source": reference}}
+    assert files.loadable(entry) == loaded
 
 
 @pytest.mark.parametrize(("verdict", "served"), [("text", True), ("labels", False)])
@@ -96,18 +83,11 @@ def test_judges_that_write_are_served_where_a_server_is_configured(verdict, serv
     assert ("serve" in files.loadable({"kind": "generative", "model": "small", "verdict": verdict})) == served
 
 
-def test_items_are_people_s_own_or_fetched(files):
-    assert files.items("own") == "resources/own"
-    assert files.items("pool") == "out/work/1_sources/data/pool.jsonl"
-
-
 def test_a_judge_waits_for_the_words_of_its_question_only_where_they_are_fetched(tmp_path):
     own = tmp_path / "own.yaml"
     own.write_text("text: mine", encoding="utf-8")
-    fetched, published = (
-        "out/work/1_sources/judge_questions/rewardbench.yaml",
-        {"judge_wordings": "published"},
-    )
+    fetched = "out/work/1_sources/judge_questions/rewardbench.yaml"
+    published = {"judge_wordings": "published"}
     mine = {**published, "judge_questions": {"rewardbench": str(own)}}
     for changes, asked, question, waits in (
         ({}, "rewardbench", {"text": "ours"}, []),

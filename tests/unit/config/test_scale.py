@@ -7,45 +7,31 @@ from settings_data import LM, changed, settings_with
 from settings_data import SERVE as LIMITS
 from support import ROOT
 
+from polyreward.config.catalogs import Known
 from polyreward.config.inputs import claims_of, notebook_settings, transfer_notebook
 from polyreward.config.scale import Scale, read_scale
-from polyreward.config.settings import Known
 from polyreward.config.translation import Engine, engine_of, quality_rows
 
 CONFIG = {
-    "results": "out",
-    "seed": 7,
-    "source_language": "en",
-    "target_languages": ["es", "ko"],
-    "bases": ["a", "b"],
-    "table1_bases": None,
-    "figure2_models": None,
-    "benchmarks": {"main": "bench", "twins": "pairs"},
+    "results": "out", "seed": 7, "target_languages": ["es", "ko"], "bases": ["a", "b"], "precision": "float32",
+    "benchmarks": {"main": "bench", "twins": "pairs"}, "reward_model_seeds": [1, 2],
     "own_benchmarks": {
         "mine": {"path": "m.jsonl", "language": "de"},
         "yours": {"path": "y.jsonl", "language": "ko"},
     },
-    "reward_model_seeds": [1, 2],
-    "reward_models": {"my-rm": {"kind": "classifier", "path": "rm"}},
-    "off_the_shelf": ["judge"],
-    "off_the_shelf_rows": {"table2": None, "language_tables": None},
-    "gate": {"base": "a", "seeds": 3},
-    "precision": "float32",
-    "scoring": {"max_length": 64},
-    "intervals": {"samples": 100, "confidence": 0.95},
-    "reward_model": {"lora": {"rank": 1, "alpha": 1, "top_layers": 2}, "cache_frozen_layers": True},
-    "devices": {"launch": None, "serve": {"command": ["x"], **LIMITS}, "liger": False},
+    "reward_models": {"my-rm": {"kind": "classifier", "path": "rm"}}, "off_the_shelf": ["judge"],
+    "gate": {"base": "a", "seeds": 3}, "scoring": {"max_length": 64}, "intervals": {"samples": 100},
+    "reward_model": {"lora": {"rank": 1, "alpha": 1, "top_layers": 2}},
+    "devices": {"serve": {"command": ["x"], **LIMITS}},
     "translation": {
         "engine": "by-hand",
         "engines": {
             "by-hand": {"kind": "gettext", "catalogs": "po"},
             "llm": {**LM, "model": {"es": "m-es", "ko": "m-ko"}},
         },
-        "quality_data": "dev",
     },
     "carb": {"cultures": ["ar", "ko"]},
-    "language_folders": {},
-}
+}  # fmt: skip
 KNOWN = Known(
     models={
         "a": {"pretraining": "english", "source": {"kind": "pypi"}},
@@ -78,19 +64,8 @@ def test_a_reward_model_is_trained_for_each_base_language_and_seed(scale):
     seeds = [f"{name}{seed}" for name in scale.trained_models() for seed in ("", "_seed2")]
     assert scale.trained_models([1, 2]) == seeds
     assert scale.gate_models == ["a_en", "a_en_seed2", "a_en_seed3"]
-
-
-@pytest.mark.parametrize(
-    ("model", "benchmark", "languages"),
-    [
-        ("a_ko", "bench", ["en", "es", "ko"]),
-        ("a_en", "pairs", ["en", "es", "ko"]),
-        ("a_ko", "pairs", ["ko"]),
-        ("a_en_seed2", "pairs", []),
-    ],
-)
-def test_the_twins_are_scored_in_fewer_languages(scale, model, benchmark, languages):
-    assert scale.languages_scored(model, benchmark) == languages
+    assert scale.main_reward_models() == ["my-rm", "judge", *seeds]
+    assert scale.main_reward_models(trained_first=True) == [*seeds, "my-rm", "judge"]
 
 
 def test_a_judge_is_trained_on_the_kinds_of_the_main_benchmark_and_on_unseen_ones():
@@ -101,43 +76,34 @@ def test_a_judge_is_trained_on_the_kinds_of_the_main_benchmark_and_on_unseen_one
     assert kinds["comply"] == [*main["comply"], *unseen["safety"]]  # a subset of safety with a mix of its own
 
 
-def test_catalogued_reward_models_see_the_main_benchmark_alone(scale):
-    assert scale.reward_models("bench", "ko")[:2] == ["my-rm", "judge"]
+def test_twins_see_fewer_reward_models_and_catalogued_ones_the_main_benchmark_only(scale):
+    assert scale.reward_models("bench", "ko") == ["my-rm", "judge", *scale.trained_models()]
     assert scale.reward_models("pairs", "ko") == ["my-rm", "a_en", "a_ko", "b_en", "b_ko"]
+    assert scale.reward_models("pairs", "en") == ["my-rm", "a_en", "b_en"]
 
 
-def test_what_the_tables_list_and_what_the_claims_are_about_is_one_set_in_two_orders(scale):
-    ready_made, trained = ["my-rm", "judge"], scale.trained_models([1, 2])
-    assert scale.main_reward_models() == [*ready_made, *trained]
-    assert scale.main_reward_models(trained_first=True) == [*trained, *ready_made]
-
-
-def test_table_2_has_what_was_not_trained_here(scale):
-    assert list(scale.table2_scorers.items()) == [
-        ("judge", "generative"),
-        ("my-rm", "classifier"),
-        ("loglik-a", "baseline"),
-        ("loglik-b", "baseline"),
-    ]
+def test_tables_have_what_was_not_trained_here_and_the_off_the_shelf_rows_that_are_named(scale):
+    baselines = {"loglik-a": "baseline", "loglik-b": "baseline"}
+    expected = {"judge": "generative", "my-rm": "classifier", **baselines}
+    assert list(scale.table2_scorers.items()) == list(expected.items())
     assert scale.ready_made_pretraining == {"judge": "multilingual", "my-rm": "unknown"}
+    shelf = ["judge", "unused"]
+    assert list(scale_with(off_the_shelf=shelf).table2_scorers) == [*shelf, "my-rm", *baselines]
+    rows = {"table2": ["unused"], "language_tables": []}
+    some = scale_with(off_the_shelf=shelf, off_the_shelf_rows=rows)
+    assert list(some.table2_scorers) == ["unused", "my-rm", *baselines]
+    assert list(some.ready_made_pretraining) == ["unused", "my-rm"]
+    assert some.language_table_rows()[:2] == ["my-rm", "a_en"]
+    assert {"judge", "unused"} <= set(some.main_reward_models())  # all are scored, for CARB
 
 
 def test_baselines_are_of_the_text_and_of_each_base(scale):
-    assert scale.baselines == [
-        *("length", "tfidf-answer", "tfidf-prompt-answer"),
-        *("probe-a", "loglik-a", "pmi-a", "probe-b", "loglik-b", "pmi-b"),
-    ]
+    text = ["length", "tfidf-answer", "tfidf-prompt-answer"]
+    assert scale.baselines == [*text, "probe-a", "loglik-a", "pmi-a", "probe-b", "loglik-b", "pmi-b"]
     assert scale.scorers("pairs", "en")[-10:] == ["b_en", *scale.baselines]
-
-
-def test_text_baselines_score_a_benchmark_in_a_language_of_the_pool_alone(scale):
+    # Those of the text score a user's benchmark in a language of the pool only
     assert scale.own_benchmark_scorers("mine") == ["my-rm", *scale.trained_models()]
-    assert scale.own_benchmark_scorers("yours")[-3:] == ["length", "tfidf-answer", "tfidf-prompt-answer"]
-
-
-def test_benchmarks_say_their_subsets_sections(scale):
-    assert scale.categories("bench") == {"easy": "Chat", "hard": "Chat", "refuse": "Safety"}
-    assert scale.benchmark_facts("bench")["name"] == "bench"
+    assert scale.own_benchmark_scorers("yours")[-3:] == text
 
 
 def test_languages_are_grouped_by_script_and_no_group_is_empty(scale):
@@ -162,16 +128,15 @@ def test_layers_are_frozen_below_adapters_alone(change, layers):
     assert scale_with(**change).top_layers == layers
 
 
-def test_small_settings(scale):
+def test_small_settings(scale, tmp_path):
     assert scale.confidence == "95%"
     assert scale.interval == {"samples": 100, "confidence": 0.95, "seed": 7}
-    assert scale.scoring["dtype"] == "float32" and scale.scoring["max_length"] == 64
+    assert scale.scoring == {**scale.scoring, "dtype": "float32", "max_length": 64, "attention": "sdpa"}
     assert scale.figure2_models == ["a", "b"]
     assert scale_with(figure2_models=["c"]).figure2_models == ["c"]
     assert scale.job_seed("x", "y") != scale.job_seed("x", "z")
-
-
-def test_how_accelerate_launches_is_read_from_its_file(scale, tmp_path):
+    assert scale.categories("bench") == {"easy": "Chat", "hard": "Chat", "refuse": "Safety"}
+    assert scale.benchmark_facts("bench")["name"] == "bench"
     (tmp_path / "launch.yaml").write_text("num_processes: 4\n", encoding="utf-8")
     assert scale.launch is None
     assert scale_with(devices__launch=str(tmp_path / "launch.yaml")).launch == {"num_processes": 4}
@@ -179,17 +144,13 @@ def test_how_accelerate_launches_is_read_from_its_file(scale, tmp_path):
 
 def test_a_catalog_translates_from_its_file_and_a_model_from_its_folder(scale):
     by_hand, llm = engine_of(scale, "ko"), Engine(scale, "llm", "ko")
-    assert by_hand.file == "po/ko.po"
-    assert llm.file == "out/work/1_sources/models/m-ko"
+    assert (by_hand.file, llm.file) == ("po/ko.po", "out/work/1_sources/models/m-ko")
     assert (by_hand.models, llm.models) == ([], ["m-ko"])
     assert by_hand.arguments == {"engine": by_hand.settings, "part": False}
     served = {"precision": "float32", "serve": scale.settings.devices.serve}
     assert llm.arguments == {"engine": llm.settings, **served}
-    for unused in (
-        engine_of(scale, "en"),
-        Engine(scale, "llm", "en"),
-        Engine(scale, "llm", "ko", released=True),
-    ):
+    english, released = Engine(scale, "llm", "en"), Engine(scale, "llm", "ko", released=True)
+    for unused in (engine_of(scale, "en"), english, released):
         assert unused.file == unused.models == []
 
 
@@ -206,20 +167,14 @@ def test_engines_are_compared_on_dev_rows_or_passages(scale):
     assert quality_rows(passages) == "out/work/3_translated/passages/en.jsonl"
 
 
-def test_the_notebook_reads_both_reward_models_of_each_row_of_table_1(scale):
+def test_the_notebook_reads_both_reward_models_of_each_row_of_table_1_and_knows_what_it_may(scale):
     read = transfer_notebook(scale)
     scores = [path for path in read if path.endswith(".parquet")]
     assert len(scores) == 2 * 2 * 2 * 2  # bases, target languages, trainings, seeds
     assert "out/work/5_scores/bench/a_ko_seed2/ko.parquet" in scores
     assert "out/table1.csv" in read
-
-
-def test_a_notebook_knows_what_it_may_and_a_paper_its_own_claims(scale):
     assert list(notebook_settings(scale.settings, "carb")) == ["results", "seed", "intervals", "carb"]
     assert claims_of({"x": {"paper": "carb"}, "y": {"paper": "transfer"}}, "carb") == {"x": {"paper": "carb"}}
-
-
-# --- released translations
 
 
 def with_released(languages, pool=("hub",)):
@@ -239,45 +194,29 @@ def test_of_pairs_in_many_languages_the_scale_s_are_read_the_source_first():
     assert scale.dataset("passages") == scale.known.datasets["passages"]
 
 
-@pytest.mark.parametrize(
-    ("rowset", "language", "pool", "released"),
-    [
-        ("bench", "es", ["hub"], True),
-        ("bench", "ko", ["hub"], False),  # the dataset has none
-        ("pairs", "es", ["hub"], False),
-        ("train", "es", ["hub"], True),
-        ("dev", "es", ["hub", "plain"], False),  # some rows need the engine
-        ("prompts", "es", ["hub"], True),  # of the pool
-    ],
-)
+@pytest.mark.parametrize(("rowset", "language", "pool", "released"), [
+    ("bench", "es", ["hub"], True),
+    ("bench", "ko", ["hub"], False),  # the dataset has none
+    ("pairs", "es", ["hub"], False),
+    ("train", "es", ["hub"], True),
+    ("dev", "es", ["hub", "plain"], False),  # some rows need the engine
+    ("prompts", "es", ["hub"], True),  # of the pool
+])  # fmt: skip
 def test_rows_that_come_in_a_language_need_no_engine(rowset, language, pool, released):
     assert with_released(["en", "es"], pool).released(rowset, language) == released
-
-
-def test_tables_have_the_off_the_shelf_rows_that_are_named():
-    shelf = ["judge", "unused"]
-    assert list(scale_with(off_the_shelf=shelf).table2_scorers) == [*shelf, "my-rm", "loglik-a", "loglik-b"]
-    rows = {"table2": ["unused"], "language_tables": []}
-    scale = scale_with(off_the_shelf=shelf, off_the_shelf_rows=rows)
-    assert list(scale.table2_scorers) == ["unused", "my-rm", "loglik-a", "loglik-b"]
-    assert list(scale.ready_made_pretraining) == ["unused", "my-rm"]
-    assert scale.language_table_rows()[:2] == ["my-rm", "a_en"]
-    assert {"judge", "unused"} <= set(scale.main_reward_models())  # all are scored, for CARB
 
 
 CHECK = "An instrument check on bases of at most {} parameters, not a replication."
 
 
-@pytest.mark.parametrize(
-    ("entry", "sentence"),
-    [
-        ({"source": {"kind": "random"}}, "Random models: the numbers mean nothing."),
-        ({"source": {"kind": "hub"}, "parameters_b": 0.268}, CHECK.format("268 million")),
-        ({"source": {"kind": "hub"}, "parameters_b": 1.5}, CHECK.format("1.5 billion")),
-        ({"source": {"kind": "hub"}, "parameters_b": 3.2}, ""),
-        ({"source": {"kind": "path"}}, ""),
-    ],
-)
-def test_captions_say_how_small_the_bases_are(scale, entry, sentence):
+@pytest.mark.parametrize(("kind", "size", "sentence"), [
+    ("random", None, "Random models: the numbers mean nothing."),
+    ("hub", 0.268, CHECK.format("268 million")),
+    ("hub", 1.5, CHECK.format("1.5 billion")),
+    ("hub", 3.2, ""),
+    ("path", None, ""),
+])  # fmt: skip
+def test_captions_say_how_small_the_bases_are(scale, kind, size, sentence):
+    entry = {"source": {"kind": kind}} | ({"parameters_b": size} if size else {})
     known = dataclasses.replace(KNOWN, models=dict.fromkeys(("a", "b"), entry))
     assert dataclasses.replace(scale, known=known).check == sentence

@@ -52,13 +52,10 @@ write_sealed(pd.DataFrame({"id": list("abc"), "score": [values[0] for values in 
 
 
 def planted_in(folder: Path) -> list[str]:
-    """Return which files hold a injected secret, or a part of one, by content or name."""
+    """Return which files hold an injected secret, or a part of one."""
     parts = [value[3:].encode() for value in INJECTED.values()]
-    return [
-        str(path)
-        for path in folder.rglob("*")
-        if path.is_file() and any(part in path.read_bytes() for part in parts)
-    ]
+    contents = {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return [path for path, content in contents.items() if any(part in content for part in parts)]
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -82,10 +79,8 @@ def test_a_planted_key_is_in_no_file(tmp_path, monkeypatch, fails):
         (project / "Snakefile").write_text(SNAKEFILE.replace("URL", server.url))
         ran = snakemake("--cores", "1", "--verbose", "results/table1.csv", cwd=project)
         assert (ran.returncode != 0) == fails, ran.stdout
-        assert all(
-            headers["authorization"] == f"Bearer {INJECTED['INJECTED_KEY']}" for headers in server.headers
-        )
-        assert server.headers
+        sent = {headers["authorization"] for headers in server.headers}
+        assert sent == {f"Bearer {INJECTED['INJECTED_KEY']}"}
     if not fails:
         assert snakemake("--report", "report.html", "results/table1.csv", cwd=project).returncode == 0
         monkeypatch.chdir(project)

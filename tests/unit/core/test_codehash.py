@@ -119,16 +119,13 @@ def test_a_reward_model_reruns_for_its_own_kind_only():
     assert hashes["judge on a server"] != hashes["classifier"]
 
 
-@pytest.mark.parametrize(
-    ("entry", "kind"),
-    [
-        ({"kind": "classifier"}, "classifier"),
-        ({"kind": "generative"}, "judge"),
-        ({"kind": "generative", "verdict": "criteria"}, "judge with criteria"),
-        ({"kind": "generative", "server": {}}, "judge on a server"),
-        ({"kind": "generative", "serve": {}, "verdict": "text"}, "judge that is served here"),
-    ],
-)
+@pytest.mark.parametrize(("entry", "kind"), [
+    ({"kind": "classifier"}, "classifier"),
+    ({"kind": "generative"}, "judge"),
+    ({"kind": "generative", "verdict": "criteria"}, "judge with criteria"),
+    ({"kind": "generative", "server": {}}, "judge on a server"),
+    ({"kind": "generative", "serve": {}, "verdict": "text"}, "judge that is served here"),
+])  # fmt: skip
 def test_an_entry_names_its_loader(entry, kind):
     assert loader_of(entry) == LOADERS[kind]
 

@@ -1,10 +1,10 @@
 """A conversation's token ids, and where its answer starts."""
 
 import pytest
+from support import refused
 from transformers import AutoTokenizer
 
 from polyreward.core.conversations import answer_start, as_messages, contents, conversation_ids, map_texts
-from polyreward.core.errors import PolyrewardError
 from polyreward.sources.chat_templates import chat_template
 
 TURNS = [
@@ -20,22 +20,18 @@ def tokenizer(base):
 
 
 def test_an_answer_follows_a_text_or_all_turns_of_a_message_list_which_is_not_changed():
-    assert as_messages("Hello", "Hi!") == [
-        {"role": "user", "content": "Hello"},
-        {"role": "assistant", "content": "Hi!"},
-    ]
+    hello, answer = {"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi!"}
+    assert as_messages("Hello", "Hi!") == [hello, answer]
     turns = [dict(turn) for turn in TURNS]
-    assert as_messages(turns, "3.5") == [*TURNS, {"role": "assistant", "content": "3.5"}]
+    assert as_messages(turns, "Hi!") == [*TURNS, answer]
     assert turns == TURNS
 
 
 @pytest.mark.parametrize("role", ["tool", "developer"])
 def test_a_role_that_our_template_has_no_label_for_is_refused(tokenizer, role):
     tokenizer.chat_template = chat_template("plain")
-    with pytest.raises(
-        PolyrewardError, match=f"refuses the conversation that begins `Hello` .it has no role {role}"
-    ):
-        conversation_ids(tokenizer, [{"role": role, "content": "Hello"}, *TURNS], "3.5", 60)
+    text = refused(conversation_ids, tokenizer, [{"role": role, "content": "Hello"}, *TURNS], "3.5", 60)
+    assert f"refuses the conversation that begins `Hello` (it has no role {role}" in text
 
 
 def test_each_text_of_a_prompt_is_changed_and_roles_stay():
@@ -52,12 +48,13 @@ def test_truncation_cuts_the_start_and_says_so(tokenizer):
     assert conversation_ids(tokenizer, TURNS, "It is 3.5.", 9) == (whole[-9:], True)
 
 
+ANSWERS = ["It is 7.", "7", "한국어 답변", "```python\nreturn 7\n```"]
+
+
 @pytest.mark.parametrize(
     "prompt", ["What is 3 plus 4?", TURNS, [{"role": "system", "content": "Be brief."}, *TURNS]]
 )
-@pytest.mark.parametrize(
-    "answer", ["It is 7.", "7", "I", "한국어 답변", "model\nmodel", "```python\nreturn 7\n```"]
-)
+@pytest.mark.parametrize("answer", [*ANSWERS, "I", "model\nmodel"])
 def test_answer_start_is_the_first_token_of_the_answer(tokenizer, prompt, answer):
     ids, _ = conversation_ids(tokenizer, prompt, answer, 999)
     start = answer_start(tokenizer, prompt, ids)
@@ -66,9 +63,7 @@ def test_answer_start_is_the_first_token_of_the_answer(tokenizer, prompt, answer
 
 
 @pytest.mark.parametrize("prompt", ["What is 3 plus 4?", TURNS])
-@pytest.mark.parametrize(
-    "answer", ["It is 7.", "7", "한국어 답변", "A: A:", "```python\nreturn 7\n```", "(7)"]
-)
+@pytest.mark.parametrize("answer", [*ANSWERS, "A: A:", "(7)"])
 def test_under_the_plain_template_a_conversation_ends_with_the_answers_own_last_token(
     tokenizer, prompt, answer
 ):

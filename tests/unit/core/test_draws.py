@@ -18,9 +18,7 @@ def test_at_most_so_many_rows_of_a_group_are_drawn_and_more_hold_fewer(seed):
 
 def test_a_group_may_be_of_several_columns_and_smaller_than_asked_for():
     rows = [
-        {"id": f"{culture}-{domain}", "culture": culture, "domain": domain}
-        for culture in "ab"
-        for domain in "cd"
+        {"id": culture + domain, "culture": culture, "domain": domain} for culture in "ab" for domain in "cd"
     ]
     assert drawn(rows, ["culture"], 1, 1, "x") != rows
     assert drawn(rows, ["culture", "domain"], 3, 1, "x") == rows

@@ -35,16 +35,13 @@ def test_every_language_s_script_is_known():
     assert {entry["script"] for entry in LANGUAGES.values()} <= LETTERS.keys()
 
 
-@pytest.mark.parametrize(
-    ("text", "script", "share"),
-    [
-        ("abcд", "Latn", 0.75),
-        ("abcд", "Cyrl", 0.25),
-        ("Wi-Fiを使う", "Jpan", 3 / 7),
-        ("ＡＢ가", "Latn", 2 / 3),
-        ("한 1", "Kore", 1),
-    ],
-)
+@pytest.mark.parametrize(("text", "script", "share"), [
+    ("abcд", "Latn", 0.75),
+    ("abcд", "Cyrl", 0.25),
+    ("Wi-Fiを使う", "Jpan", 3 / 7),
+    ("ＡＢ가", "Latn", 2 / 3),
+    ("한 1", "Kore", 1),
+])  # fmt: skip
 def test_the_share_counts_letters_only(text, script, share):
     assert script_share(text, script) == pytest.approx(share)
 

@@ -4,7 +4,6 @@ import pytest
 import yaml
 from support import ROOT, checkout, refused, snakemake
 
-from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import check_settings_files, parsed_yaml, read_yaml
 
 
@@ -17,13 +16,9 @@ def written(tmp_path):
     return write
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("a: 1\nb: {c: [1, {d: 2}]}\n", "", "- 1\n", "1: a\n'1': b\n"),
-        *("x: &x {a: 1}\ny: {<<: *x, a: 2}\n", "a: &a [*a]"),
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "a: 1\nb: {c: [1, {d: 2}]}\n", "", "- 1\n", "1: a\n'1': b\n", "x: &x {a: 1}\ny: {<<: *x, a: 2}\n", "a: &a [*a]",
+])  # fmt: skip
 def test_what_has_no_key_twice_is_read_as_ever(text):
     assert repr(parsed_yaml(text)) == repr(yaml.safe_load(text))
 
@@ -36,43 +31,32 @@ def test_every_key_that_stands_twice_is_named_with_both_lines(written):
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            "b: !!python/object/apply:os.mkdir [injected]\n",
-            "a.yaml: not YAML (could not determine a constructor",
-        ),
-        ("a: !!python/name:os.system\n", "line 1"),
-        ("a: !mine 1\n", "!mine"),
-        ("a: [", "not YAML"),
-        ("a: 2024-99-99", "month must be in 1..12"),
-        ("[" * 300_000 + "]" * 300_000, "nested more than 100 deep"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ("b: !!python/object/apply:os.mkdir [injected]\n", "a.yaml: not YAML (could not determine a constructor"),
+    ("a: !!python/name:os.system\n", "line 1"),
+    ("a: !mine 1\n", "!mine"),
+    ("a: [", "not YAML"),
+    ("a: 2024-99-99", "month must be in 1..12"),
+    ("[" * 300_000 + "]" * 300_000, "nested more than 100 deep"),
+])  # fmt: skip
 def test_what_is_not_plain_yaml_is_refused_with_its_file_and_runs_nothing(
     written, tmp_path, monkeypatch, text, said
 ):
     monkeypatch.chdir(tmp_path)
     text = refused(read_yaml, written(text))
-    assert said in text
-    assert "\n" not in text
+    assert said in text and "\n" not in text
     assert not (tmp_path / "injected").exists()
 
 
 def test_a_file_that_is_not_there_or_not_utf_8_is_said(tmp_path):
     (tmp_path / "a.yaml").write_bytes("a: \u00e1".encode("latin-1"))
     for name, said in (("a.yaml", "not UTF-8"), ("b.yaml", "no such file")):
-        with pytest.raises(PolyrewardError, match=said):
-            read_yaml(tmp_path / name)
+        assert said in refused(read_yaml, tmp_path / name)
 
 
 def test_all_problems_of_the_settings_files_are_said_at_once(written):
-    paths = [
-        written("a: 1\na: 2\n"),
-        written("__use_yte__: true\na: 1\n", "b.yaml"),
-        written('{"a": 1, "a": 2}', "c.json"),
-    ]
+    files = {"a.yaml": "a: 1\na: 2\n", "b.yaml": "__use_yte__: true\na: 1\n", "c.json": '{"a": 1, "a": 2}'}
+    paths = [written(text, name) for name, text in files.items()]
     said = refused(check_settings_files, [*paths, paths[0], written("a: 1\n", "d.yaml")])
     assert said.startswith("settings: 3 problems")
     for words in ("a.yaml: line 2: `a` appears twice", "b.yaml: `__use_yte__`", "c.json: `a` appears twice"):
@@ -80,23 +64,17 @@ def test_all_problems_of_the_settings_files_are_said_at_once(written):
 
 
 def test_the_projects_own_files_have_no_key_twice():
-    files = [
-        path
-        for folder in ("workflow", "resources", "envs", "tests")
-        for path in (ROOT / folder).rglob("*.yaml")
-    ]
+    folders = ("workflow", "resources", "envs", "tests")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.yaml")]
     assert len(files) > 40
     for path in [ROOT / "config.yaml", *files]:
         read_yaml(path)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [
-        ("overlay.yaml", "seed: 1\nseed: 2\n", "overlay.yaml: line 2: `seed` appears twice, first in line 1; keep one"),
-        ("workflow/catalog/models.yaml", "\ntiny-gemma: {}\n", "`tiny-gemma` appears twice"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "text", "said"), [
+    ("overlay.yaml", "seed: 1\nseed: 2\n", "overlay.yaml: line 2: `seed` appears twice, first in line 1; keep one"),
+    ("workflow/catalog/models.yaml", "\ntiny-gemma: {}\n", "`tiny-gemma` appears twice"),
+])  # fmt: skip
 def test_a_run_stops_at_a_key_that_stands_twice(tmp_path, name, text, said):
     clone = checkout(tmp_path / "polyreward")
     with open(clone / name, "a", encoding="utf-8") as stream:
@@ -104,5 +82,4 @@ def test_a_run_stops_at_a_key_that_stands_twice(tmp_path, name, text, said):
     overlay = ["--configfile", name] if name == "overlay.yaml" else []
     ran = snakemake("-n", "results/table1.csv", *overlay, cwd=clone)
     assert ran.returncode != 0
-    assert said in ran.stdout
-    assert "Traceback" not in ran.stdout
+    assert said in ran.stdout and "Traceback" not in ran.stdout

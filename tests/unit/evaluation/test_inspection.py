@@ -6,15 +6,14 @@ import shutil
 import pytest
 
 from polyreward import cli
-from polyreward.core.conversations import conversation_ids
+from polyreward.core.conversations import conversation_ids, rendered
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_jsonl
-from polyreward.evaluation.inspection import overview, render
+from polyreward.evaluation.inspection import template_remarks
 from polyreward.evaluation.score import score_models
 from polyreward.prepare.pair_files import read_pair_file
 from polyreward.scoring.load import load_tokenizer
 from polyreward.scoring.local_judge import request_ids
-from polyreward.training import policies
 from polyreward.training.reward_model import tokenized_requests
 
 ANSWER = {"role": "assistant", "content": "4"}
@@ -47,11 +46,11 @@ def here(trained, tmp_path, monkeypatch):
 
 
 def test_a_template_is_tried_on_every_row(here):
-    found = render(load_tokenizer("rm"), read_pair_file("pairs.jsonl").rows, 60)
-    assert (list(found.refused), found.same, found.cut) == (["sys"], ["thought"], ["long"])
-    words = "\n".join(found.lines("rm", 60))
-    assert "refuses 1 rows, first `sys`" in words and "No system turn here" in words
-    assert "1 pairs are the same to this model" in words and "longer than 60 tokens and cut: long" in words
+    refusal, remarks = template_remarks(load_tokenizer("rm"), read_pair_file("pairs.jsonl").rows, "rm", 60)
+    assert "rm: its chat template refuses 1 rows, first `sys`" in refusal and "No system turn here" in refusal
+    same, cut = remarks
+    assert "1 pairs are the same to this model" in same and same.endswith(": thought")
+    assert "longer than 60 tokens and cut: long" in cut
 
 
 def test_a_refused_row_ends_scoring_by_name_before_weights_are_loaded(here, monkeypatch):
@@ -64,7 +63,7 @@ def test_a_refused_row_ends_scoring_by_name_before_weights_are_loaded(here, monk
 @pytest.mark.parametrize("use", [
     lambda tokenizer: request_ids(tokenizer, SYSTEM),
     lambda tokenizer: conversation_ids(tokenizer, SYSTEM, "4", 60),
-    lambda tokenizer: policies._kept(tokenizer, [{"prompt": SYSTEM, "chosen": [ANSWER]}], 60, "sft"),
+    lambda tokenizer: rendered(tokenizer, [*SYSTEM, ANSWER]),  # as the trainings of policies do
     lambda tokenizer: tokenized_requests([ROWS[3]], tokenizer, 60),
 ])  # fmt: skip
 def test_a_refused_conversation_is_named_in_scoring_judging_and_training(here, use):
@@ -81,14 +80,9 @@ def test_rows_that_are_equal_or_cut_are_logged(here, capsys):
     assert "rm: 1 of 3 pairs have the same score twice, which counts as wrong: thought." in said
 
 
-def test_an_overview_counts_subsets_systems_and_lengths(here):
-    words = "\n".join(overview(read_pair_file("pairs.jsonl")))
-    for expected in ("x 2, y 2", "Latn", "Kore 1", "rejected: 5 texts", "chosen is the longest answer in 0%"):
-        assert expected in words
-
-
 def test_the_command_prints_all_of_it(here, capsys):
     assert cli.main(["inspect", "pairs.jsonl", "--model", "rm", "--max-length", "60"]) == 0
     printed = capsys.readouterr().out
-    assert "4 rows, layout pairs, 4 pairs" in printed and "first `sys`" in printed
+    for words in ("4 rows, layout pairs, 4 pairs", "x 2, y 2", "longest answer in 0%", "first `sys`"):
+        assert words in printed
     assert cli.main(["inspect", "none.jsonl"]) == 1

@@ -2,6 +2,7 @@
 is started here."""
 
 import errno
+import json
 import os
 import tomllib
 import zipfile
@@ -12,7 +13,9 @@ import pytest
 import torch
 import yaml
 from accelerate.commands.config.config_args import load_config_from_file
-from tiny_models import ROOT, settings
+from datasets import Dataset
+from safetensors.torch import load_file
+from tiny_models import ROOT, settings, train
 
 from polyreward.config.settings.checks import launch_problems
 from polyreward.core import logs
@@ -20,15 +23,14 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import announce
 from polyreward.core.processes import arrangement, count, is_main, max_over_processes
 from polyreward.models import devices
-from polyreward.models.devices import VLLM, device_problems, vllm_problems
-from polyreward.models.precision import dtype_of
+from polyreward.models.devices import VLLM, vllm_problems
 from polyreward.ops.jobs import report
 from polyreward.training import launch
-from polyreward.training.checkpoints import last_whole_checkpoint
-from polyreward.training.common import trainer_arguments
-from polyreward.training.finish import merged_model
+from polyreward.training.common import Job, trainer_arguments
+from polyreward.training.finish import last_whole_checkpoint, merged_model
 
 CONFIGS = sorted((ROOT / "workflow/accelerate").glob("*.yaml"))
+JOB = Job(1, "", "", "rm")
 
 
 @pytest.fixture
@@ -47,24 +49,20 @@ def test_a_process_that_nothing_launched_is_the_main_and_only_one(monkeypatch):
     assert (is_main(), count(), max_over_processes(3)) == (True, 1, 3)
 
 
-def test_the_second_process_says_nothing(second_process, capsys):
+def test_the_second_process_says_nothing_but_its_own_failure_to_the_log(second_process, capsys, monkeypatch):
     assert (is_main(), count()) == (False, 2)
     announce("a step")
     assert capsys.readouterr().err == ""
-
-
-def test_the_second_process_tells_its_own_failure_to_the_log(second_process, capsys, monkeypatch):
     monkeypatch.setattr(logs, "_before", logs.MARK)
     report(RuntimeError, RuntimeError("no such shape"), None)
     assert capsys.readouterr().err == "process 1: RuntimeError: no such shape\n"
 
 
-def test_a_full_disk_is_told_with_what_to_do(capsys, tmp_path):
-    with open("/dev/full", "wb", buffering=0) as full, pytest.raises(OSError) as caught:
-        full.write(b"data")
-    report(caught.type, caught.value, caught.tb)
+def test_a_full_disk_is_told_with_what_to_do(capsys):
+    words = os.strerror(errno.ENOSPC)
+    others = OSError(errno.ENOENT, "no file"), PolyrewardError(f"{words}; free some")
+    report(OSError, OSError(errno.ENOSPC, words), None)
     assert "Free some and run again" in capsys.readouterr().err
-    others = OSError(errno.ENOENT, "no file"), PolyrewardError(f"{os.strerror(errno.ENOSPC)}; free some")
     for error in others:
         report(type(error), error, None)
         assert "Free some" not in capsys.readouterr().err
@@ -109,47 +107,30 @@ def test_a_checkpoint_is_whole_when_every_process_has_written_it(tmp_path):
 # --- what a device can do
 
 
-@pytest.fixture
-def old_card(monkeypatch):
-    """Make this machine one with a card that does not compute in bfloat16."""
+def test_bfloat16_on_a_card_without_it_says_what_to_set(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation=True: including_emulation)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (7, 5))
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Tesla T4")
-
-
-def test_bfloat16_on_a_card_without_it_says_what_to_set(old_card):
-    (problem,) = device_problems("bfloat16", optimizer="adamw_torch", liger=False)
-    assert problem == (
-        "precision: Tesla T4 (compute capability 7.5) does not compute in bfloat16; set precision to float32, which takes twice the"
-        " memory, or to auto, or use a card of capability 8.0 or more"
-    )  # fmt: skip
-    assert list(device_problems("float32", optimizer="adamw_torch", liger=False)) == []
-
-
-def test_auto_takes_float32_on_a_card_without_bfloat16(old_card):
-    taken = trainer_arguments(settings(), 1, "rm", dtype_of("auto"))
+    words = r"precision: Tesla T4 \(compute capability 7.5\) does not compute in bfloat16; set precision to float32"
+    with pytest.raises(PolyrewardError, match=rf"(?s)rm: what this machine cannot do: 1 problem.*{words}"):
+        arguments("bfloat16")
+    taken = arguments("float32")
     assert not taken["bf16"] and not taken["use_cpu"]
 
 
-def test_what_is_for_cuda_alone_is_named_where_there_is_none(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    words = (
-        "(?s)rm: what this machine cannot do: 2 problems.*optimizer: paged_adamw_8bit runs on a CUDA device only"
-        ".*liger: true runs on a CUDA device only"
-    )
-    with pytest.raises(PolyrewardError, match=words):
-        trainer_arguments(settings(optimizer="paged_adamw_8bit"), 1, "rm", liger=True)
-    assert trainer_arguments(settings(), 1, "rm")["use_cpu"]
+def arguments(precision):
+    given, job = settings(), Job(1, "", "", "rm", precision)
+    return trainer_arguments(given, job.recorded(given), "no folder", Dataset.from_list([]), job)
 
 
-def test_a_package_that_is_missing_is_named(old_card, monkeypatch):
-    monkeypatch.setattr(devices, "find_spec", lambda name: None)
-    problems = list(device_problems("float32", optimizer="paged_adamw_8bit", liger=True))
-    assert [problem.split(", which")[0] for problem in problems] == [
-        "optimizer: paged_adamw_8bit needs the package bitsandbytes",
-        "liger: true needs the package liger_kernel",
-    ]
+def test_a_training_in_bfloat16_is_another_and_its_weights_stay_fp32(tiny_gemma, trained, tmp_path):
+    coarse = train(tiny_gemma, tmp_path, precision="bfloat16")
+    assert json.loads((coarse / "training.json").read_text())["settings"]["precision"] == "bfloat16"
+    weights = [load_file(one / "model.safetensors") for one in (trained["tiny-gemma"], coarse)]
+    exact, found = (one["model.layers.1.self_attn.q_proj.weight"] for one in weights)
+    assert not torch.equal(exact, found) and torch.allclose(exact, found, atol=0.1)
+    assert not torch.equal(found, found.bfloat16().float())
 
 
 # --- launching
@@ -157,8 +138,8 @@ def test_a_package_that_is_missing_is_named(old_card, monkeypatch):
 
 def test_without_a_launch_the_function_is_called_here():
     called = {}
-    launch.train(lambda **given: called.update(given), None, "rm", settings=settings(), rows=[1], seed=2)
-    assert called == {"settings": settings(), "label": "rm", "rows": [1], "seed": 2}
+    launch.train(lambda **given: called.update(given), None, JOB, settings=settings(), rows=[1])
+    assert called == {"settings": settings(), "rows": [1], "job": JOB}
 
 
 def test_fewer_devices_than_processes_are_told_before_anything_starts(monkeypatch):
@@ -169,7 +150,7 @@ def test_fewer_devices_than_processes_are_told_before_anything_starts(monkeypatc
         ".*it wants 4 CUDA devices, and there are 1. Take a machine that has them"
     )  # fmt: skip
     with pytest.raises(PolyrewardError, match=words):
-        launch.train(None, {"distributed_type": "DEEPSPEED", "num_processes": 4, "use_cpu": False}, "rm")
+        launch.train(None, {"distributed_type": "DEEPSPEED", "num_processes": 4, "use_cpu": False}, JOB)
 
 
 SUMMED_UP = """
@@ -200,13 +181,6 @@ ENDED = "ended with exit code 1, and the others were stopped"
 ])  # fmt: skip
 def test_the_process_that_ended_first_is_named(text, code, said):
     assert launch._end(deque(text.splitlines(keepends=True)), code, 4) == said
-
-
-def test_where_the_next_start_goes_on_is_said(tmp_path):
-    assert launch._what_is_left(None, 2) == "no checkpoint is whole, so the next start begins again"
-    (tmp_path / "run").mkdir()
-    checkpoint(tmp_path / "run", 2, processes=2)
-    assert launch._what_is_left(tmp_path, 2) == "started again, it goes on from checkpoint-2"
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
@@ -242,21 +216,12 @@ def test_a_model_in_one_piece_is_the_trainers_own_and_only_the_main_process_has_
 # --- vLLM inside GRPO
 
 
-@pytest.mark.parametrize(("version", "cuda", "parallel", "problems"), [
-    (VLLM, True, 2, []),
-    (VLLM, False, 1, ["runs on a CUDA device only"]),
-    ("0.9.0", True, 1, [f"vllm 0.9.0 is installed, and GRPO was written for {VLLM}: pip install"]),
-    (None, False, 3, ["runs on a CUDA device only", "is not installed: pip install", "3 does not divide the training's 4"]),
+@pytest.mark.parametrize(("version", "parallel", "problems"), [
+    (VLLM, 2, []),
+    ("0.9.0", 3, [f"vllm 0.9.0 is installed, and GRPO was written for {VLLM}: pip install", "3 does not divide the training's 4"]),
 ])  # fmt: skip
-def test_what_vllm_asks_of_the_machine_is_listed_at_once(monkeypatch, version, cuda, parallel, problems):
-    def version_of(package):
-        assert package == "vllm"
-        if version is None:
-            raise devices.metadata.PackageNotFoundError(package)
-        return version
-
-    monkeypatch.setattr(devices.metadata, "version", version_of)
-    monkeypatch.setattr(devices.torch.cuda, "is_available", lambda: cuda)
+def test_what_vllm_asks_of_the_machine_is_listed_at_once(monkeypatch, version, parallel, problems):
+    monkeypatch.setattr(devices.metadata, "version", lambda package: version)
     found = list(vllm_problems(parallel, 4))
     assert len(found) == len(problems)
     assert all(problem in text for problem, text in zip(problems, found, strict=True))

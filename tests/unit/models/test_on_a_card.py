@@ -24,38 +24,19 @@ CONVERSATIONS = conversations_of(ROWS[:2])
 LOADED = ("bfloat16", 128, 256)
 
 
-def hidden_states(base, reward_model):
-    passage_states.parallel_states(base, [["one text"]], 128, 256, "", precision="bfloat16")
-
-
-def embeddings(base, reward_model):
-    similarities.Encoder(base, "bfloat16", None, 128, 256).vectors(["one text"], "")
-
-
-def rewards(base, reward_model):
-    load.load_classifier(reward_model, *LOADED).score(CONVERSATIONS, "")
-
-
-def loglikelihoods(base, reward_model):
-    LogLikelihood(load.load_causal_lm(base, *LOADED)).score(CONVERSATIONS, "")
-
-
-def probes(base, reward_model):
-    frozen_features(load.load_causal_lm(base, *LOADED), ROWS[:2], "")
-
-
-def judgements(base, reward_model):
-    generated(load.load_causal_lm(base, *LOADED), [[1, 2, 3]], 4, "")
-
-
-def policy(base, reward_model):
-    settings = Sampling(temperature=1.0, max_new_tokens=4, batch_size=2)
-    sampling.Policy(base, settings, "bfloat16").responses(["a prompt"], 2, 1, "")
-
-
-def translation(base, reward_model):
-    engine = LmEngine(kind="lm", model="tiny", prompt="{text}", max_new_tokens=4)
-    lm.LmTranslator(base, engine, "bfloat16")(["one text"], "en", "es")
+ENGINE = LmEngine(kind="lm", model="tiny", prompt="{text}", max_new_tokens=4)
+SAMPLING = Sampling(temperature=1.0, max_new_tokens=4, batch_size=2)
+# {what computes: a function of the folders of a base and of a reward model}
+COMPUTING = {
+    "hidden states": lambda base, _: passage_states.parallel_states(base, [["a"]], 128, 256, "", precision="bfloat16"),
+    "embeddings": lambda base, _: similarities.Encoder(base, "bfloat16", None, 128, 256).vectors(["one text"], ""),
+    "rewards": lambda _, folder: load.load_classifier(folder, *LOADED).score(CONVERSATIONS, ""),
+    "loglikelihoods": lambda base, _: LogLikelihood(load.load_causal_lm(base, *LOADED)).score(CONVERSATIONS, ""),
+    "probes": lambda base, _: frozen_features(load.load_causal_lm(base, *LOADED), ROWS[:2], ""),
+    "judgements": lambda base, _: generated(load.load_causal_lm(base, *LOADED), [[1, 2, 3]], 4, ""),
+    "policy": lambda base, _: sampling.Policy(base, SAMPLING, "bfloat16").responses(["a prompt"], 2, 1, ""),
+    "translation": lambda base, _: lm.LmTranslator(base, ENGINE, "bfloat16")(["one text"], "en", "es"),
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -79,29 +60,18 @@ def stand_in(monkeypatch):
     hook.remove()
 
 
-@pytest.mark.parametrize(
-    "computes",
-    [hidden_states, embeddings, rewards, loglikelihoods, probes, judgements, policy, translation],
-    ids=lambda computes: computes.__name__,
-)
+@pytest.mark.parametrize("computes", COMPUTING)
 def test_weights_are_on_the_card_when_they_are_used(bases, trained, computes, stand_in):
     with pytest.raises((NotImplementedError, RuntimeError), match="meta tensor"):  # they have no values
-        computes(bases["tiny-llama"], trained["tiny-llama"])
+        COMPUTING[computes](bases["tiny-llama"], trained["tiny-llama"])
     assert stand_in == {"meta"}
 
 
 def test_the_last_states_of_a_model_over_several_cards_meet_the_head_where_it_is(bases):
-    model = load.load_causal_lm(bases["tiny-llama"], *LOADED)
-    head, seen = model.model.get_output_embeddings(), []
-
-    class Elsewhere(torch.nn.Linear):
-        def forward(self, states):
-            seen.append(states.device.type)
-            return super().forward(states)
-
-    elsewhere = Elsewhere(head.in_features, head.out_features, bias=False, device="meta")
+    lm, seen = load.load_causal_lm(bases["tiny-llama"], *LOADED), []
+    elsewhere = lm.model.get_output_embeddings().to("meta")
+    elsewhere.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0].device.type))
+    states = torch.zeros(2, elsewhere.in_features)
     with pytest.raises(NotImplementedError, match="meta tensor"):
-        list(
-            _logprobs(model, [elsewhere], [(torch.zeros(2, head.in_features), torch.zeros(2, dtype=int), 0)])
-        )
+        list(_logprobs(lm, [elsewhere], [(states, torch.zeros(2, dtype=int), 0)]))
     assert seen == ["meta"]

@@ -18,7 +18,7 @@ from polyreward.ops.cluster import (
     site_settings,
     start_problems,
 )
-from polyreward.ops.workflow import follow_code, name_environments, site_of
+from polyreward.ops.workflow import name_environments, site_of
 
 SITE = {
     "account": None,
@@ -31,8 +31,7 @@ SITE = {
 
 @pytest.fixture
 def tools(tmp_path, monkeypatch):
-    """Return a function that puts a command on the path, which is else empty, by the text of its shell
-    script."""
+    """Return a function that puts a shell script on the path, which is else empty."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
@@ -58,21 +57,11 @@ def site(tmp_path, monkeypatch):
 
 
 def job(rule, params=None, threads=1, is_local=False, **resources):
-    return SimpleNamespace(
-        rule=SimpleNamespace(name=rule),
-        resources=resources,
-        params=params or {},
-        threads=threads,
-        is_local=is_local,
-    )
+    named = {"params": params or {}, "threads": threads, "is_local": is_local}
+    return SimpleNamespace(rule=SimpleNamespace(name=rule), resources=resources, **named)
 
 
-def test_the_site_file_of_the_profile_is_right(monkeypatch):
-    monkeypatch.delenv("POLYREWARD_SITE", raising=False)
-    assert list(site_settings()) == list(SITE)
-
-
-def test_everything_wrong_in_a_site_file_is_named_at_once(site, monkeypatch):
+def test_everything_wrong_in_a_site_file_is_named_at_once_and_the_profile_s_is_right(site, monkeypatch):
     site("account", accont="mine", partition=None, gpu_partition=7, status_command="scontrol")
     with pytest.raises(PolyrewardError) as error:
         site_settings()
@@ -84,6 +73,8 @@ def test_everything_wrong_in_a_site_file_is_named_at_once(site, monkeypatch):
     monkeypatch.setenv("POLYREWARD_SITE", "nowhere.yaml")
     with pytest.raises(PolyrewardError, match="nowhere.yaml: there is no such file"):
         site_settings()
+    monkeypatch.delenv("POLYREWARD_SITE")
+    assert list(site_settings()) == list(SITE)
 
 
 def test_a_request_is_written_as_sbatch_reads_it():
@@ -104,18 +95,15 @@ def test_each_refusal_is_named_once_with_its_rules(tools):
     )
 
 
-def test_jobs_of_an_earlier_run_in_this_folder_are_named(tools, tmp_path):
+def test_jobs_of_an_earlier_run_in_this_folder_are_named_and_a_queue_that_cannot_be_asked(tools, tmp_path):
+    with pytest.raises(PolyrewardError, match="`squeue` is not found; start this on a login node"):
+        list(start_problems("slurm", []))
     (tmp_path / "link").symlink_to(tmp_path)
     tools("squeue", f"echo '7|/elsewhere'; echo '8|{tmp_path}'; echo '9|{tmp_path / 'link'}'")
     (said,) = leftovers(tmp_path)
     assert "8, 9;" in said and "`scancel 8 9`" in said
     tools("squeue", "")
     assert list(leftovers(tmp_path)) == []
-
-
-def test_a_queue_that_cannot_be_asked_is_an_error_as_is_no_queue(tools, tmp_path):
-    with pytest.raises(PolyrewardError, match="`squeue` is not found; start this on a login node"):
-        list(start_problems("slurm", []))
     tools("squeue", "echo 'Unable to contact slurm controller' >&2; exit 1")
     with pytest.raises(PolyrewardError, match="squeue --me.* failed: Unable to contact"):
         list(leftovers(tmp_path))
@@ -201,10 +189,3 @@ def test_a_stage_has_its_environment_and_another_workflow_s_rule_none(tmp_path):
     theirs = rule(tmp_path / "outer", "scripts/artifacts/plot.py")
     name_environments([*ours, theirs], tmp_path / "scripts")
     assert [one.conda_env for one in (*ours, theirs)] == ["../../envs/plot.yaml", "own", None]
-
-
-@pytest.mark.parametrize("own", [[], ["hep-cpp"], lambda wildcards: []])
-def test_a_rule_may_not_have_a_param_that_the_hash_of_its_code_replaces(own):
-    rule = SimpleNamespace(name="evaluation_set", script="x.py", params=SimpleNamespace(code=own))
-    with pytest.raises(ValueError, match="rule evaluation_set: its own param `code` would be lost"):
-        follow_code([rule], portable=False)

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from polyreward import cli
-from polyreward.ops.costs import COST_COLUMNS, job_costs, jobs_run, too_little_asked
+from polyreward.ops.costs import COST_COLUMNS, job_costs, jobs_run
 
 
 @pytest.fixture
@@ -35,8 +35,7 @@ def test_costs_are_summed_per_rule_the_dearest_first_next_to_what_was_asked_for(
     job("score", "a", 5, 4, 300, "INFO: nothing of the kind\n")
     job("table", "a", 0.5, 1, "-", "asked for: mem_mb=500\n")
     job("old", "a", 0.25, 1, 100)
-    jobs = jobs_run(tmp_path / "benchmarks")
-    table = job_costs(jobs)
+    table = job_costs(jobs_run(tmp_path / "benchmarks"))
     assert table.columns.tolist() == COST_COLUMNS
     assert table[COST_COLUMNS[:5]].values.tolist() == [
         ["train", 3, 50, 30, 70], ["score", 1, 5, 5, 4], ["table", 1, 0.5, 0.5, 1], ["old", 1, 0.25, 0.25, 1],
@@ -45,9 +44,6 @@ def test_costs_are_summed_per_rule_the_dearest_first_next_to_what_was_asked_for(
     assert table["peak_mb"].tolist() == pytest.approx(peaks, nan_ok=True)
     assert table["asked_mb"].tolist() == pytest.approx([2098, math.nan, 500, math.nan], nan_ok=True)
     assert table["jobs_over"].tolist() == [1, 0, 0, 0]
-    over = too_little_asked(jobs)
-    assert "- train a: took 1,049 MB and asked for 1,048" in over and over.count("\n") == 1
-    assert too_little_asked(jobs[jobs["rule"] != "train"]) == ""
 
 
 def test_a_folder_without_costs_is_named_with_what_to_do(job, tmp_path, capsys):

@@ -6,12 +6,7 @@ import pytest
 from tiny_models import ROOT
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.ops.environments import (
-    PYTHON,
-    STAGES,
-    environment_text,
-    locked_versions,
-)
+from polyreward.ops.environments import PYTHON, STAGES, environment_text, locked_versions
 
 VERSIONS = locked_versions(ROOT)
 

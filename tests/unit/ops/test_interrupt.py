@@ -1,5 +1,4 @@
-"""Ctrl-C ends a run of Snakemake within seconds, also where its jobs do not hear of it, and leaves no
-lock."""
+"""Ctrl-C ends a run of Snakemake within seconds, also where its jobs ignore it, and leaves no lock."""
 
 import os
 import signal

@@ -8,6 +8,7 @@ import pytest
 from support import ROOT
 
 from polyreward.core.errors import PolyrewardError
+from polyreward.ops.hardware import RAN_ON, hardware
 
 SNAKEFILE = """
 configfile: "config.yaml"
@@ -71,19 +72,26 @@ def called(project, *command):
     return subprocess.run([sys.executable, *command], cwd=project, capture_output=True, text=True)
 
 
-def test_a_job_and_a_script_by_hand_make_the_same(project):
+def test_a_job_and_a_script_by_hand_make_the_same_and_a_killed_job_s_half_is_removed(project):
+    (project / "made").mkdir()
+    for name in (".a.txt.abcd1234", ".b.txt.abcd1234", ".a.txt.own"):
+        (project / "made" / name).mkdir()
     ran = called(project, "-m", "snakemake", "--cores", "2", "made/a.txt")
     assert ran.returncode == 0, ran.stderr
     made = (project / "made/a.txt").read_text()
     assert made == "['xx', 'a', 'doubled', 2]"
-    assert "repeated" in (project / "logs/a.log").read_text()
+    left = sorted(path.name for path in (project / "made").iterdir())
+    assert left == [".a.txt.own", ".b.txt.abcd1234", "a.txt"]
+    first, second, *others = (project / "logs/a.log").read_text().splitlines()
+    assert (first, second) == ("asked for: mem_mb=100", RAN_ON + hardware()) and "repeated" in others
     (project / "made/a.txt").unlink()
     ran = called(project, "scripts/doubled.py", "--wildcards", "name=a")
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "repeated\n", "")
     assert (project / "made/a.txt").read_text().replace(" 1]", " 2]") == made
 
 
-def test_overlays_and_other_rules_of_a_script(project):
+def test_by_hand_a_script_takes_overlays_and_other_rules_and_says_what_it_does(project):
+    assert "Repeat a text." in called(project, "scripts/doubled.py", "--help").stdout
     (project / "more.yaml").write_text("times: 5\n")
     named = ("scripts/doubled.py", "--wildcards", "name=a")
     assert called(project, *named, "--configfile", "more.yaml").returncode == 0
@@ -116,20 +124,7 @@ def test_what_a_script_by_hand_lacks_is_said(project, monkeypatch, capsys, argum
     assert words in said and "Traceback" not in said
 
 
-def test_help_says_what_the_script_does(project):
-    assert "Repeat a text." in called(project, "scripts/doubled.py", "--help").stdout
-
-
 def test_scripts_of_rules_run_by_hand():
     ran = called(ROOT, "workflow/scripts/train/reward_model.py", "--wildcards", "model=nobody_en")
     assert ran.returncode == 1
     assert "polyreward: " in ran.stderr
-
-
-def test_what_a_killed_job_left_half_written_is_removed(project):
-    (project / "made").mkdir()
-    for name in (".a.txt.abcd1234", ".b.txt.abcd1234", ".a.txt.own"):
-        (project / "made" / name).mkdir()
-    assert called(project, "-m", "snakemake", "--cores", "2", "made/a.txt").returncode == 0
-    left = sorted(path.name for path in (project / "made").iterdir())
-    assert left == [".a.txt.own", ".b.txt.abcd1234", "a.txt"]

@@ -32,9 +32,7 @@ def system(tmp_path):
     ({"proc/self/cgroup": "0::/of/the/host\n", "sys/fs/cgroup/memory.max": "3000000000\n"}, 3000),
     ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "max\n"}, None),
     ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "99999999999999999\n"}, None),
-    ({"proc/self/cgroup": "4:memory:/x\n1:cpu:/y\n", "sys/fs/cgroup/memory/x/memory.limit_in_bytes": "500000000\n"}, 500),
-    ({"proc/self/cgroup": "4:memory:/x\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, None),
-], ids=["none", "2", "2, above", "2, container", "2, max", "2, larger", "1", "1, none"])  # fmt: skip
+], ids=["none", "own", "above", "container", "max", "larger"])  # fmt: skip
 def test_memory_is_the_machine_s_or_the_control_group_s(system, files, expected):
     physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 10**6
     assert memory_mb(system(files)) == (expected or physical)
@@ -55,11 +53,11 @@ def devices(monkeypatch, system):
     return lambda *files: cuda_devices(system(dict.fromkeys(files, "7\n")))
 
 
-def test_gpus_are_counted_and_no_cpu_of_amd_s(devices, system):
-    assert devices("dev/null") == 0
-    system({"sys/class/kfd/kfd/topology/nodes/0/gpu_id": "0\n"})
-    assert devices("dev/kfd", "sys/class/kfd/kfd/topology/nodes/1/gpu_id") == 1
-    assert devices("dev/nvidiactl", "dev/nvidia-uvm", "dev/nvidia0", "dev/nvidia1") == 2
+@pytest.mark.parametrize(
+    ("files", "count"), [(["null"], 0), (["dxg"], 1), (["nvidiactl", "nvidia-uvm", "nvidia0", "nvidia1"], 2)]
+)
+def test_gpus_are_counted(devices, files, count):
+    assert devices(*(f"dev/{name}" for name in files)) == count
 
 
 @pytest.mark.parametrize(("visible", "count"), [("0", 1), ("", 0), ("-1", 0), ("1,2", 2), ("0,-1,1", 1), ("GPU-abc,GPU-def", 2),
@@ -83,7 +81,7 @@ def test_a_card_has_the_memory_that_nvidia_smi_says(tmp_path, monkeypatch, said,
 
 @pytest.mark.parametrize(("text", "expected"), [
     ("cuda: Optional[str] = None\nhip: Optional[str] = None\n", False), ("cuda: Optional[str] = '12.8'\n", True),
-    ("cuda = '12.8'\nhip = None\n", True), ("cuda: Optional[str] = None\nhip: Optional[str] = '6.4'\n", True),
+    ("cuda = '12.8'\nhip = None\n", True),
 ])  # fmt: skip
 def test_a_pytorch_for_cpus_uses_no_gpu(tmp_path, monkeypatch, text, expected):
     (tmp_path / "version.py").write_text(text, encoding="utf-8")
@@ -110,29 +108,22 @@ def test_jobs_at_a_time_have_devices_of_their_own(tmp_path):
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     started = []
 
-    def job(count, **more):
-        environ = {**environment, "TMPDIR": str(tmp_path), **more}
-        started.append(subprocess.Popen([sys.executable, "-c", HOLDER, str(count)], env=environ, text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE))  # fmt: skip
-        return started[-1]
+    def seen(*counts, **more):
+        """Return the devices of jobs that start one after another and stay."""
+        environ, pipe = {**environment, "TMPDIR": str(tmp_path), **more}, subprocess.PIPE
+        for count in counts:
+            command = [sys.executable, "-c", HOLDER, str(count)]
+            started.append(subprocess.Popen(command, env=environ, text=True, stdin=pipe, stdout=pipe))
+        return [process.stdout.readline().strip() for process in started[-len(counts) :]]
 
-    def seen(process):
-        return process.stdout.readline().strip()
-
-    def end():
-        for process in started:
-            process.communicate()
-
-    first, second = job(1), job(1)
-    taken = {seen(first), seen(second)}
-    assert taken < {"0", "1", "2"}
-    assert len(taken) == 2
-    two, all_three, none, cluster = job(2), job(3), job(0), job(1, SLURM_JOB_ID="7")
-    assert [seen(process) for process in (two, all_three, none, cluster)] == ["None"] * 4  # two are not free
-    end()
-    again = job(2, CUDA_VISIBLE_DEVICES="GPU-a,GPU-b,GPU-c")
-    assert seen(again) == "GPU-a,GPU-b"
-    end()
+    taken = set(seen(1, 1))
+    assert taken < {"0", "1", "2"} and len(taken) == 2
+    assert seen(2, 3, 0) == ["None"] * 3  # two are not free
+    assert seen(1, SLURM_JOB_ID="7") == ["None"]
+    for process in started:
+        process.communicate()
+    assert seen(2, CUDA_VISIBLE_DEVICES="GPU-a,GPU-b,GPU-c") == ["GPU-a,GPU-b"]
+    started[-1].communicate()
 
 
 def test_a_cluster_is_not_limited():

@@ -1,5 +1,4 @@
-"""A table is made again from a bundle's scores, with no model, by a real run of Snakemake in a project of
-three rules."""
+"""A table is made again from a bundle's scores, with no model, by a real run of Snakemake."""
 
 import zipfile
 from pathlib import Path
@@ -81,15 +80,14 @@ def project(packed, monkeypatch, tmp_path):
     return packed[1]
 
 
-def test_a_bundle_has_the_rows_that_analysis_reads_and_no_state(packed):
+def test_tables_are_made_again_from_scores_with_the_rows_that_analysis_reads_and_no_model_is(
+    packed, project, tmp_path, capfd
+):
     with zipfile.ZipFile(packed[0]) as archive:
         assert sorted(name for name in archive.namelist() if name.startswith("work/")) == [
             "work/3_translated/rows.jsonl", "work/5_scores/b/m/es.parquet", "work/6_analysis/geometry.csv",
             "work/6_analysis/transfer.csv",
         ]  # fmt: skip
-
-
-def test_tables_are_made_again_from_scores_and_no_model_is(packed, project, tmp_path, capfd):
     assert main(["unbundle", str(packed[0]), str(tmp_path / "out"), "--rebuild", "--cores", "1"]) == 0
     said = "1 files of tables and figures, made again with 1 files of analysis from the scores, are byte for byte"
     assert said in capfd.readouterr().out

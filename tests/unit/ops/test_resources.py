@@ -62,7 +62,6 @@ def test_memory_grows_with_what_is_held_at_once():
     assert mem_mb("score", {"model": "half", "reference": {"model": "half"}}) > one + 2000
     assert mem_mb("score", {"model": "half", "dtype": "bfloat16"}) < one - 1000
     assert mem_mb("score", "half", precision="bfloat16") < one - 1000
-    assert mem_mb("score", "half", precision="auto") == one
     lora = mem_mb("train", "half", training=SimpleNamespace(lora=8), precision="bfloat16")
     assert lora == mem_mb("train", "half")  # trained weights are float32
     for more, mb in (({}, 6_000), ({"optimizer": "adamw_8bit"}, 3_000)):
@@ -86,12 +85,9 @@ def test_sizes_are_the_catalog_s_or_those_of_a_folder_s_files(tmp_path):
     save_file(tensors, tmp_path / "model.safetensors", metadata={"format": "pt"})
     for entry in ({"path": str(tmp_path)}, {"source": {"kind": "path", "path": str(tmp_path)}}):
         assert parameters_b(entry, MODELS) == pytest.approx(2_000_500 / 1e9)
-
-
-@pytest.mark.parametrize("content", [b"", b"no safetensors at all", (8).to_bytes(8, "little") + b"[1,2,3]"])
-def test_a_file_that_is_no_model_is_left_to_the_job_that_reads_it(tmp_path, content):
-    (tmp_path / "model.safetensors").write_bytes(content)
-    assert parameters_b({"path": str(tmp_path)}, MODELS) == UNKNOWN_B
+    for content in (b"", b"no safetensors at all", (8).to_bytes(8, "little") + b"[1,2,3]"):  # left to its job
+        (tmp_path / "model.safetensors").write_bytes(content)
+        assert parameters_b({"path": str(tmp_path)}, MODELS) == UNKNOWN_B
 
 
 def test_a_gpu_is_asked_for_where_there_is_one_and_jobs_run_here():
@@ -131,13 +127,13 @@ def test_on_a_cluster_a_job_asks_for_its_partition_minutes_and_memory(launch):
     assert wanted({"model": "half", "gpus": 2}) == [45, "gpus", 2, None]
     assert wanted({"server": {}}) == [45, "cpus", None, None]
     assert wanted("half", on_gpu=False) == [45, None, None, None]
+
+
+def test_jobs_without_a_model_ask_a_cluster_for_more_each_time_and_tfidf_here_too():
     tables = resources(site=SITE).for_tables(mb=1000, minutes=1440)
     assert [tables["mem_mb"](None, attempt) for attempt in (1, 2, 3)] == [1000, 1500, 2000]
     assert [tables["runtime"](None, attempt) for attempt in (1, 2, 3)] == [1440, 2160, 2880]
     assert resources().for_tables(mb=1000, minutes=30) == {}
-
-
-def test_a_job_that_fits_tfidf_asks_for_the_memory_of_its_pairs_here_and_on_a_cluster():
     assert resources().for_tfidf(None, minutes=1) == {"mem_mb": TABLE_MB}
     assert resources().for_tfidf(10_000, minutes=1) == {"mem_mb": TABLE_MB + 6500}
     assert resources(site=SITE).for_tfidf(10_000, minutes=1)["mem_mb"](None, 1) == TABLE_MB + 6500

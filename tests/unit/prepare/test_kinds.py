@@ -3,10 +3,10 @@
 from collections import Counter
 
 import pytest
+from support import refused
 from tiny_models import ROOT, TEMPLATE_SCHEMA
 
 from polyreward.core.conversations import contents
-from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
 from polyreward.prepare.kinds import (
     KINDS,
@@ -20,7 +20,7 @@ from polyreward.prepare.kinds import (
     pairs_of_kinds,
     pieces,
 )
-from polyreward.sources.templates import data_files, expanded, read_templates, stock_items
+from polyreward.sources.templates import stock_items, template_rows
 from polyreward.translation.catalog import translated_rows
 
 BENCHMARKS = read_yaml(ROOT / "workflow/catalog/benchmarks.yaml")
@@ -37,9 +37,7 @@ TEXT = "Boil the water first, then add the pasta, and stir it now and then. Drai
 
 def requests_of(name):
     """Return all rows of a template set, with their sections."""
-    rows = []
-    for file in data_files(ROOT / "resources/mini" / name):
-        rows += expanded(read_templates([file], TEMPLATE_SCHEMA), f"{name}/{file.stem}")
+    rows = template_rows({"path": ROOT / "resources/mini" / name}, name, TEMPLATE_SCHEMA)
     return [{**row, "category": CATEGORY[row["subset"]]} for row in rows]
 
 
@@ -75,16 +73,14 @@ def test_a_request_s_pairs_stand_together_with_its_prompt_and_as_many_as_asked_f
     assert drawn != {row["id"] for row in pairs_of_kinds(rows, mix, STOCK, 2, root_seed=2)}
 
 
-def test_the_mix_of_a_subset_comes_before_that_of_its_category():
-    mix = {"chat": ["written"], "writing": ["vague"]}
-    pairs = pairs_of_kinds([request(1), request(2, subset="writing")], mix, STOCK, None, root_seed=1)
-    assert [row["kind"] for row in pairs] == ["written", "vague"]
-
-
-def test_a_row_without_a_mix_or_of_no_template_keeps_its_answer():
+def test_a_subset_s_mix_comes_before_its_category_s_and_other_rows_keep_their_answers():
+    mix = {"chat": ["garble"], "writing": ["vague"]}
     hub = {name: value for name, value in request(1).items() if name not in ("messages", "slots")}
     other = request(2, subset="x", category="elsewhere")
-    assert pairs_of_kinds([hub, other], {"chat": ["garble"]}, STOCK, None, root_seed=1) == [hub, other]
+    pairs = pairs_of_kinds(
+        [request(3), request(4, subset="writing"), hub, other], mix, STOCK, None, root_seed=1
+    )
+    assert [row.get("kind") for row in pairs[:2]] == ["garble", "vague"] and pairs[2:] == [hub, other]
 
 
 def test_two_requests_reject_each_other_s_answers():
@@ -96,25 +92,18 @@ def test_two_requests_reject_each_other_s_answers():
 
 def test_no_answer_is_taken_from_another_source_or_from_its_own_template():
     alone = [request(1), request(2, source="s/safety"), request(3, template="t1")]
-    with pytest.raises(
-        PolyrewardError, match="of the 3 requests that are drawn none can have `off_topic` of chat; draw more"
-    ):
-        pairs_of_kinds(alone, {"chat": ["off_topic"]}, {}, None, root_seed=1)
-
-
-def test_a_kind_that_no_row_can_have_is_an_error():
+    text = refused(pairs_of_kinds, alone, {"chat": ["off_topic"]}, {}, None, 1)
+    assert "of the 3 requests that are drawn none can have `off_topic` of chat; draw more" in text
     short = [request(n, chosen=f"Yes, {n}.") for n in range(4)]
-    with pytest.raises(PolyrewardError, match="none can have `drift` of chat, `garble` of chat; draw more"):
-        pairs_of_kinds(short, {"chat": ["written", "drift", "garble"]}, STOCK, 2, root_seed=1)
+    text = refused(pairs_of_kinds, short, {"chat": ["written", "drift", "garble"]}, STOCK, 2, 1)
+    assert "none can have `drift` of chat, `garble` of chat; draw more" in text
 
 
 def test_code_is_never_garbled_halved_or_answered_by_a_stock_sentence():
-    code = [
-        request(n, chosen=f"```\nprint({n})\n```\nThis prints one number and then it ends.") for n in range(4)
-    ]
-    for kind in KINDS.keys() - {"written", "off_topic", "echo"}:
-        with pytest.raises(PolyrewardError, match="none can have"):
-            pairs_of_kinds(code, {"chat": [kind]}, STOCK, None, root_seed=1)
+    text = "```\nprint({})\n```\nThis prints one number and then it ends."
+    code = [request(n, chosen=text.format(n)) for n in range(4)]
+    for kind in set(KINDS) - {"written", "off_topic", "echo"}:
+        assert "none can have" in refused(pairs_of_kinds, code, {"chat": [kind]}, STOCK, None, 1)
 
 
 def test_garbling_keeps_the_words_of_each_sentence_and_its_ends():
@@ -165,7 +154,7 @@ def test_every_kind_is_made_in_every_language(evaluation, language):
     lost = Counter(row["kind"] for row in rows if made[row["id"]] is None)
     assert set(lost) == ({"other_language"} if language == "en" else set())
     kinds = Counter(row["kind"] for row in made.values() if row)
-    assert set(kinds) == KINDS.keys() - set(lost) and min(kinds.values()) >= 10
+    assert set(kinds) == set(KINDS) - set(lost) and min(kinds.values()) >= 10
     english = {row["id"]: row for row in evaluation}
     for row in filter(None, made.values()):
         assert row["rejected"].strip() and row["rejected"] != row["chosen"] and "english" not in row
@@ -176,10 +165,10 @@ def test_every_kind_is_made_in_every_language(evaluation, language):
 
 
 def test_no_stock_sentence_of_the_benchmark_is_in_the_pool():
-    parts = read_yaml(ROOT / "resources/mini/stock.yaml")
-    for kind in parts.values():
+    path = ROOT / "resources/mini/stock.yaml"
+    for kind in read_yaml(path).values():
         assert len(kind["training"]) == len(kind["evaluation"]) >= 10
-    texts = [item["text"] for item in stock_items(ROOT / "resources/mini/stock.yaml")]
+    texts = [item["text"] for item in stock_items(path)]
     assert len(set(texts)) == len(texts)
 
 
@@ -188,7 +177,7 @@ def test_the_mixes_name_kinds_that_training_sees_and_others():
         {kind for kinds in BENCHMARKS[name]["kinds"].values() for kind in kinds}
         for name in ("mini-rewardbench", "mini-unseen-kinds")
     )
-    assert not seen & unseen and seen | unseen == KINDS.keys()
-    assert MADE_OF_WORDS.keys() <= KINDS.keys()
+    assert not seen & unseen and seen | unseen == set(KINDS)
+    assert MADE_OF_WORDS.keys() <= set(KINDS)
     schema = read_yaml(ROOT / "workflow/schemas/benchmarks.schema.yaml")["additionalProperties"]["properties"]
     assert set(schema["kinds"]["additionalProperties"]["items"]["enum"]) == set(KINDS)

@@ -32,9 +32,9 @@ NO_PAIR = [
     ({"id": 1, "prompt": '["a", "b"]', "response_a": '["4"]', "response_b": '["5"]', "winner_model_a": 1, "winner_model_b": 0},
      "several turns"),
     ({"chosen": "\n\nHuman: a\n\nAssistant: 4", "rejected": "\n\nHuman: b\n\nAssistant: 5"}, "differ before their last turn"),
-    ({"prompt": "a", "prompt_id": 1, "chosen": "4", "rejected": "5", "score_chosen": 3.0, "score_rejected": 3.0}, "equal scores"),
-    ({"prompt": "a", "prompt_id": 1, "chosen": "4", "rejected": "5", "score_chosen": 3.0, "score_rejected": 4.0}, "the higher score"),
-    ({"prompt": "a", "response": "4", "helpfulness": 2}, "exactly two rated responses"),
+    ({"prompt": "a", "prompt_id": 1, "chosen": "4", "rejected": "5", "score_chosen": 3.0, "score_rejected": 3.0}, "no higher score"),
+    ({"prompt": "a", "prompt_id": 1, "chosen": "4", "rejected": "5", "score_chosen": 3.0, "score_rejected": 4.0}, "no higher score than"),
+    ({"prompt": "a", "response": "4", "helpfulness": 2}, "without one best and one worst"),
 ]  # fmt: skip
 
 

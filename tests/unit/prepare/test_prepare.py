@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pytest
 from support import refused, script
 
-from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.prepare.pool import COUNT_COLUMNS, Share, prepared_pool, row_problems, with_problem
 
@@ -37,8 +36,8 @@ def ids(rows):
     return [row["id"] for row in rows]
 
 
-@pytest.mark.parametrize("field", ["id", "subset", "prompt", "chosen", "rejected"])
 @pytest.mark.parametrize("value", ["", None])
+@pytest.mark.parametrize("field", ["id", "subset", "prompt", "chosen", "rejected"])
 def test_an_empty_field_is_named(field, value):
     assert f"`{field}` is empty; give one or drop the item" in list(row_problems(row(1, **{field: value})))
     assert list(row_problems(row(1, prompt=[{"role": "user", "content": "hi"}]))) == []
@@ -60,15 +59,13 @@ def test_every_problem_of_an_evaluation_set_is_in_one_error():
     text = refused(prepared_benchmark, BAD_ROWS, CATEGORIES, Share(None, None), 1, "eval.jsonl")
     heading, *problems = text.splitlines()
     assert heading == "evaluation set eval.jsonl: 7 problems"
-    assert problems == [
-        "  - eval.jsonl:2: `chosen` is empty; give one or drop the item",
-        "  - eval.jsonl:3: `chosen` and `rejected` are identical; give two answers or drop the item",
-        "  - eval.jsonl:4: subset `advise` is unknown; use one of advice, comply, refuse",
-        "  - eval.jsonl: id `5` appears 2 times; ids are unique",
-        "  - eval.jsonl: 2 rows say “What is it?” with the same answers; keep one",
-        "  - eval.jsonl: the benchmark's subset `comply` has no row; add rows, or take it out",
-        "  - eval.jsonl: the benchmark's subset `refuse` has no row; add rows, or take it out",
-    ]
+    expected = [
+        ":2: `chosen` is empty", ":3: `chosen` and `rejected` are identical", ":4: subset `advise` is unknown; use one of advice, comply",
+        ": id `5` appears 2 times", ": 2 rows say “What is it?” with the same answers", ": the benchmark's subset `comply` has no row",
+        ": the benchmark's subset `refuse` has no row",
+    ]  # fmt: skip
+    for problem, words in zip(problems, expected, strict=True):
+        assert problem.startswith(f"  - eval.jsonl{words}")
 
 
 def test_a_published_benchmark_keeps_a_pair_that_stands_in_it_twice(capsys):
@@ -78,24 +75,18 @@ def test_a_published_benchmark_keeps_a_pair_that_stands_in_it_twice(capsys):
     assert "there: 1 pairs appear in it more than once, and count each time" in capsys.readouterr().err
 
 
-def test_swapped_answers_are_not_the_same_content():
-    rows = [row(1, prompt="p", chosen="a", rejected="b"), row(2, prompt="p", chosen="b", rejected="a")]
-    assert ids(benchmark(rows)[0]) == ["1", "2"]
-
-
 def test_an_evaluation_set_keeps_every_row_in_order_with_its_category():
     prepared, _ = benchmark([row(2), row(1, subset="refuse")])
     assert prepared == [{**row(2), "category": "chat"}, {**row(1, subset="refuse"), "category": "safety"}]
+    swapped = [row(1, prompt="p", chosen="a", rejected="b"), row(2, prompt="p", chosen="b", rejected="a")]
+    assert ids(benchmark(swapped)[0]) == ["1", "2"]
 
 
 def test_an_evaluation_set_is_counted_per_source():
-    rows = [row(1), row(2, source="z"), row(3, template="t1")]
-    _, table = benchmark(rows)
+    _, table = benchmark([row(1), row(2, source="z"), row(3, template="t1")])
     assert table.columns.tolist() == COUNT_COLUMNS
-    assert table[["source", "use", "raw", "evaluation", "templates"]].values.tolist() == [
-        ["s", "evaluation", 2, 2, 1],
-        ["z", "evaluation", 1, 1, 1],
-    ]
+    counts = table[["source", "use", "raw", "evaluation", "templates"]].values.tolist()
+    assert counts == [["s", "evaluation", 2, 2, 1], ["z", "evaluation", 1, 1, 1]]
     assert table[["unseen", "sampled", "train", "dev"]].isna().all(axis=None)
 
 
@@ -143,12 +134,6 @@ def test_as_many_templates_of_each_section_are_drawn():
     assert len(train) == len(dev) == 18  # with all fills
 
 
-def test_the_pool_draws_fills_before_pairs():
-    train, dev, table = pool(FILLS, fills=1, max_pairs={"s": 15})
-    assert len({row["template"] for row in train + dev}) == len(train + dev) == 15
-    assert table["sampled"].tolist() == [15]
-
-
 @pytest.mark.parametrize(
     ("bad", "column"),
     [
@@ -165,17 +150,11 @@ def test_the_pool_draws_fills_before_pairs():
 def test_a_bad_row_of_the_pool_is_dropped_and_counted_in_its_column(bad, column, capsys):
     evaluation = [row(50, template="held out"), row(51, template="other", prompt="held-out prompt")]
     train, dev, table = pool([row(1), bad, row(2)], evaluation)
-    assert sorted(ids(train + dev)) == ["1", "2"]
+    assert sorted(ids(train + dev)) == ["1", "2"]  # of rows that say the same, the first
     assert ("pool: 1 rows left out: " in capsys.readouterr().err) == (column == "valid")
     steps = ["raw", "valid", "distinct", "unseen", "sampled"]
     kept = dict.fromkeys(steps, 2) | dict.fromkeys(steps[: steps.index(column)], 3)
     assert table[steps].to_dict("records") == [kept]
-
-
-def test_the_first_of_rows_with_the_same_content_is_kept():
-    same = {"prompt": "p", "chosen": "a", "rejected": "b"}
-    train, _, _ = pool([row(1, **same), row(2), row(3, **same)], dev_share=0)
-    assert sorted(ids(train)) == ["1", "2"]
 
 
 ROWS = [row(n, template=f"t{n % 10}", source="big" if n % 2 else "small") for n in range(60)]
@@ -188,14 +167,8 @@ def test_no_template_is_in_both_train_and_dev():
     assert not {row["template"] for row in train} & {row["template"] for row in dev}
 
 
-def test_evaluation_rows_without_a_template_hold_out_no_row_without_one():
-    train, dev, _ = pool([row(1, template=None)], [row(2, template=None)])
-    assert ids(train + dev) == ["1"]
-
-
-def test_rows_without_a_template_are_their_own():
-    rows = [row(n, template=None) for n in range(10)]
-    train, dev, table = pool(rows)
+def test_rows_without_a_template_are_their_own_and_hold_out_no_row_without_one():
+    train, dev, table = pool([row(n, template=None) for n in range(10)], [row(20, template=None)])
     assert (len(train), len(dev), table["templates"].item()) == (8, 2, 10)
 
 
@@ -208,6 +181,8 @@ def test_at_most_max_pairs_of_a_source_are_kept_and_a_larger_sample_holds_the_sm
     assert sum(row["source"] == "big" for row in train + dev) == 7
     small, large = (set(ids(pool(ROWS, max_pairs={"big": n}, dev_share=0)[0])) for n in (5, 10))
     assert small < large
+    fills = pool(FILLS, fills=1, max_pairs={"s": 15})  # fills are drawn before pairs
+    assert len({row["template"] for part in fills[:2] for row in part}) == fills[2]["sampled"].item() == 15
 
 
 def test_the_split_depends_on_the_seed_and_not_on_the_order_of_rows():
@@ -222,9 +197,6 @@ def test_the_split_depends_on_the_seed_and_not_on_the_order_of_rows():
 def test_rows_are_given_back_as_they_were_with_their_subset_s_category_or_none():
     rows = [row(1, slots={"n": ["number", 1]}), row(2, subset="poems")]
     assert pool(rows, dev_share=0)[0] == [{**rows[0], "category": "chat"}, {**rows[1], "category": None}]
-
-
-def test_a_pool_of_bad_rows_is_counted_and_empty():
     train, dev, table = pool([row(1, chosen="")])
     assert train == dev == []
     assert table[["raw", "valid", "train", "dev"]].values.tolist() == [[1, 0, 0, 0]]
@@ -250,11 +222,7 @@ def test_a_judge_is_trained_on_templates_that_no_other_reward_model_and_no_bench
     rows = [row(n) for n in range(6)]
     assert judge_pool(tmp_path, rows, train=[row(0), row(3)]) == ["t2", "t4", "t5"]  # t1 is in the benchmark
     assert len(judge_pool(tmp_path, rows, train=[row(0), row(3)], share=2)) == 2
-
-
-def test_a_pool_without_a_template_for_the_judge_says_what_to_do(tmp_path):
-    with pytest.raises(PolyrewardError, match="name a judge"):
-        judge_pool(tmp_path, [row(0), row(1)], train=[row(0)])
+    assert "name a judge" in refused(judge_pool, tmp_path, rows[:2], train=[row(0)])
 
 
 @pytest.mark.parametrize(("prompt", "template"), [
@@ -271,10 +239,11 @@ def test_a_programming_problem_is_one_template_in_every_programming_language(pro
 
 
 def test_an_evaluation_set_draws_a_programming_problem_with_all_its_languages():
+    sections = {"hep-go": "reasoning", "hep-js": "reasoning"}
     rows = [
-        {"id": f"{name}-{n}", "source": "x", "subset": name, "prompt": f"Write `solve_{n}(a)`.", "chosen": f"{name} {n}", "rejected": "no"}
-        for name in ("hep-go", "hep-js") for n in range(6)
-    ]  # fmt: skip
-    sections, code = {"hep-go": "reasoning", "hep-js": "reasoning"}, ["hep-go", "hep-js"]
-    kept, _ = prepared_benchmark(rows, sections, Share(2, None), 1, "here", code=code)
+        row(f"{subset}-{n}", subset=subset, prompt=f"Write `solve_{n}(a)`.")
+        for subset in sections
+        for n in range(6)
+    ]
+    kept, _ = prepared_benchmark(rows, sections, Share(2, None), 1, "here", code=list(sections))
     assert len(kept) == 4 and len({row["template"] for row in kept}) == 2

@@ -42,15 +42,9 @@ def test_what_is_no_rule_is_an_error():
         ({**ROW, "rule": "above 100"}, 108.0, (108.0, 112.0), (8.0, 13.0, 18.0), None),
         ({**ROW, "rule": "below 100"}, 108.0, (0.0, 108.0), (8.0, 13.0, 18.0), None),
         ({**ROW, "rule": "above 0", "low": NAN, "high": NAN}, 8.0, (8.0, 212.0), (13.0, 13.0, 13.0), None),
-        (
-            {**ROW, "rule": "above 0", "estimate": NAN, "printed_estimate": 204},
-            8.0,
-            (8.0, 212.0),
-            None,
-            212.0,
-        ),
+        ({**ROW, "rule": "above 0", "estimate": NAN, "printed_estimate": 204}, 8.0, (8.0, 212.0), None, 212.0),
     ],
-)
+)  # fmt: skip
 def test_an_interval_lies_where_its_numbers_are(row, bound, holds, ours, printed):
     found = drawing(row, SPAN)
     assert (found.bound, found.holds, found.ours, found.printed) == (bound, holds, ours, printed)

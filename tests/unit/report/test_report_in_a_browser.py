@@ -1,5 +1,4 @@
-"""The page in a real browser: it runs without complaint, sorts and filters, also narrow, dark, by keyboard
-and on paper."""
+"""The page in a real browser: it runs without complaint, sorts and filters, also narrow and on paper."""
 
 import browser
 import pytest
@@ -32,8 +31,6 @@ def chromium():
 
 @pytest.fixture
 def page(chromium, path):
-    chromium.said.clear()
-    chromium.asked.clear()
     chromium.open(path)
     return chromium
 

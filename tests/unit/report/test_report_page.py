@@ -95,8 +95,7 @@ def test_made_twice_it_is_the_same_without_path_or_clock(results, tmp_path_facto
     text = page_of(results)
     assert page_of(results) == text
     other = tmp_path_factory.mktemp("other") / "results/tiny"
-    shutil.copytree(results, other)
-    (other / "report.html").unlink()
+    shutil.copytree(results, other, ignore=shutil.ignore_patterns("report.html"))
     assert page_of(other) == text
     assert str(results.parents[1]) not in text and str(ROOT) not in text
     assert not re.search(r"\b20\d\d-\d\d-\d\d\b", text)
@@ -114,11 +113,13 @@ def test_it_asks_for_nothing_and_its_policy_forbids_it(made):
 
 def test_what_is_there_is_shown_and_the_rest_is_listed(page):
     text = page.text
-    assert "Scale tiny: random two-layer models" in text
-    assert "make results/tiny/table1.csv" in text and "language_table" not in text
-    assert "table1 in workflow/rules/artifacts.smk" in text
-    assert "resources/published/transfer_table1.csv" in text
-    missing = text.split("Not made yet Everything at once:")[1]
+    made, missing = text.split("Not made yet Everything at once:")
+    for said in (
+        *("Scale tiny: random two-layer models", "make results/tiny/table1.csv"),
+        *("table1 in workflow/rules/artifacts.smk", "resources/published/transfer_table1.csv"),
+    ):
+        assert said in made
+    assert "language_table" not in text
     assert "make results/tiny/table3.csv" in missing and "make results/tiny/carb_figure1.png" in missing
     assert "make results/tiny/table1.csv" not in missing and "make results/tiny/figure1.png" not in missing
 
@@ -171,11 +172,10 @@ def test_an_empty_folder_says_what_to_run(tmp_path, capsys):
 
 
 def test_the_command_writes_the_page_and_names_what_is_missing(results, capsys):
-    assert cli.main(["report", str(results), "--out", str(results / "other.html")]) == 0
+    assert cli.main(["report", str(results)]) == 0
     said = capsys.readouterr().out
     assert "not made yet: Table 3; make results/tiny/table3.csv\n" in said
-    assert f"{results / 'other.html'}: 0." in said
-    assert (results / "other.html").is_file() and not (results / "report.html").exists()
+    assert f"{results / 'report.html'}: 0." in said and (results / "report.html").is_file()
 
 
 OF_ONE = {

@@ -1,22 +1,12 @@
-"""Which scale a results folder is of, and how its files are made."""
+"""The scale of a results folder, and how its files are made."""
 
 import pytest
 from tiny_models import ROOT
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.ops.verify import scale_of
 from polyreward.report.results import about_scale, read_results
 
 TINY, PAPER, VLLM = (f"workflow/scales/{name}.yaml" for name in ("tiny", "paper", "paper_vllm"))
-
-
-@pytest.mark.parametrize(
-    ("folder", "overlays"),
-    [("results", []), ("a/results", []), ("results/tiny", [TINY]), ("b/results/tiny/", [TINY]), ("results/paper", [PAPER]),
-     ("results/paper_vllm", [PAPER, VLLM])],
-)  # fmt: skip
-def test_a_folders_path_tells_its_scale(tmp_path, folder, overlays):
-    assert scale_of(tmp_path / folder, ROOT, []) == overlays
 
 
 def test_a_folder_of_no_scale_needs_its_overlays(tmp_path):
@@ -37,21 +27,20 @@ def test_a_wrong_path_is_named(results, folder, configfiles, said):
 
 
 @pytest.mark.parametrize(
-    ("folder", "command", "of_all"),
+    ("folder", "overlays", "begins"),
     [
-        ("results", "make results/table1.csv", "make"),
-        ("results/tiny", "make results/tiny/table1.csv", f"snakemake --cores all all --configfile {TINY}"),
-        (
-            "results/paper_vllm",
-            f"snakemake --cores all results/paper_vllm/table1.csv --configfile {PAPER} {VLLM}",
-            f"snakemake --cores all all --configfile {PAPER} {VLLM}",
-        ),
+        *(("results", [], "make"), ("a/results", [], "make"), ("results/tiny", [TINY], "make")),
+        *(("b/results/tiny/", [TINY], "make"), ("results/paper", [PAPER], "snakemake --cores all")),
+        ("results/paper_vllm", [PAPER, VLLM], "snakemake --cores all"),
     ],
 )
-def test_commands_are_of_the_scale(tmp_path, folder, command, of_all):
+def test_a_folders_path_tells_its_scale_and_its_commands(tmp_path, folder, overlays, begins):
     (tmp_path / folder).mkdir(parents=True)
-    found = read_results(tmp_path / folder, [], ROOT)
-    assert (found.command("table1.csv"), found.command_of_all) == (command, of_all)
+    found, added = read_results(tmp_path / folder, [], ROOT), f" --configfile {' '.join(overlays)}"
+    own = f"{begins} {folder.strip('/').removeprefix('a/').removeprefix('b/')}/table1.csv"
+    assert found.configfiles == overlays
+    assert found.command("table1.csv") == (own if begins == "make" else own + added)
+    assert found.command_of_all == (f"snakemake --cores all all{added}" if overlays else "make")
 
 
 def test_a_scale_says_what_it_is(tmp_path):

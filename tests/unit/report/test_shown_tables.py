@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 
 from polyreward.artifacts.renderings import write_html
-from polyreward.report import tables
 from polyreward.report.tables import read_csv_table, read_rendered, table_of
 
 
@@ -37,9 +36,3 @@ def test_data_alone_is_shown_with_one_digit(tmp_path):
     (tmp_path / "t.csv").write_text("name,share,n\na,0.25,3\n,1.0,4\n", encoding="utf-8")
     found = read_csv_table(tmp_path / "t.csv")
     assert (found.heads, found.rows) == (["name", "share", "n"], [["a", "0.2", "3"], ["", "1.0", "4"]])
-
-
-def test_a_long_table_is_cut_and_says_of_how_many(monkeypatch):
-    monkeypatch.setattr(tables, "MOST_ROWS", 2)
-    found = table_of([], ["n"], [[str(n)] for n in range(5)])
-    assert (found.rows, found.n_rows) == ([["0"], ["1"]], 5)

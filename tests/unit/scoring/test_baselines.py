@@ -16,12 +16,7 @@ from polyreward.analysis.accuracy import correctness
 from polyreward.core.conversations import answer_start, conversation_ids
 from polyreward.core.files import write_jsonl
 from polyreward.core.tables import read_scores
-from polyreward.scoring.baselines import (
-    frozen_features,
-    length_baseline,
-    probe_scores,
-    tfidf_baseline,
-)
+from polyreward.scoring.baselines import frozen_features, length_baseline, probe_scores, tfidf_baseline
 from polyreward.scoring.implicit import MutualInformation
 from polyreward.scoring.interface import conversations_of
 from polyreward.scoring.loglik import causal_lm
@@ -66,9 +61,9 @@ def test_length_counts_characters():
 
 @pytest.mark.parametrize("with_prompt", [False, True])
 def test_tfidf_learns_a_word_that_tells_chosen_from_rejected(with_prompt):
-    animals = ["dog", "cat", "cow", "owl", "bee"]
     rows = [
-        {"prompt": "Ask", "chosen": f"a kind {animal}", "rejected": f"a rude {animal}"} for animal in animals
+        {"prompt": "Ask", "chosen": f"a kind {animal}", "rejected": f"a rude {animal}"}
+        for animal in ("dog", "cat", "cow", "owl", "bee")
     ]
     assert accuracy(tfidf_scores(rows[:3], rows[3:], with_prompt, 1)) == 1
 
@@ -81,11 +76,16 @@ def test_tfidf_of_the_answer_alone_is_exactly_at_chance_on_swapped_twins():
     assert accuracy(scores) == 0.5
 
 
-def test_tfidf_reads_the_prompt_only_where_it_is_asked_to():
+def test_tfidf_reads_the_prompt_only_where_it_is_asked_to_and_a_message_list_as_its_text():
     train = [{**row, "prompt": "something else"} for row in ROWS]
     answer, both = (tfidf_scores(ROWS, ROWS, with_prompt, 1)[0] for with_prompt in (False, True))
     assert np.array_equal(answer, tfidf_scores(train, train, False, 1)[0])
     assert not np.allclose(both, tfidf_scores(train, train, True, 1)[0])
+    turns = [{"role": "user", "content": "a kind dog"}]
+    asked, written = (
+        {"prompt": prompt, "chosen": "yes", "rejected": "no"} for prompt in (turns, "user: a kind dog")
+    )
+    assert np.array_equal(tfidf_scores(ROWS, [asked], True, 1), tfidf_scores(ROWS, [written], True, 1))
 
 
 def test_probe_gets_all_of_separable_data():
@@ -93,13 +93,6 @@ def test_probe_gets_all_of_separable_data():
     features = generator.normal(size=(200, 2, 8))
     features[:, 0, 3] += 20
     assert accuracy(probe_scores(features[:100], features[100:], 1)) == 1
-
-
-def test_tfidf_reads_a_message_list_as_its_text():
-    turns = [{"role": "user", "content": "a kind dog"}]
-    row = {"prompt": turns, "chosen": "yes", "rejected": "no"}
-    written = {**row, "prompt": "user: a kind dog"}
-    assert np.array_equal(tfidf_scores(ROWS, [row], True, 1), tfidf_scores(ROWS, [written], True, 1))
 
 
 def test_features_are_the_mean_last_state_of_the_answer(lm):

@@ -3,19 +3,16 @@
 import pytest
 from tiny_models import ROWS
 
-from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.classifier import Classifier
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.generative import Judge
 from polyreward.scoring.implicit import LogLikelihood, LogRatio, MutualInformation
-from polyreward.scoring.interface import Conversations
 from polyreward.scoring.pairs import score_rows
-
-SCORING = {"dtype": "float32", "max_length": 128, "token_budget": 200}
 
 
 def loaded(entry, tmp_path):
-    return load_reward_model(entry, SCORING, tmp_path)
+    scoring = {"dtype": "float32", "max_length": 128, "token_budget": 200}
+    return load_reward_model(entry, scoring, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -32,27 +29,18 @@ def loaded(entry, tmp_path):
 def test_a_causal_lm_scores_in_each_of_its_families(base, tmp_path, entry, kind):
     entry = {key: {"source": str(base)} if key == "reference" else value for key, value in entry.items()}
     reward_model = loaded({**entry, "source": str(base)}, tmp_path)
-    assert type(reward_model) is kind
-    assert reward_model.exact == ("dtype" not in entry)
+    assert type(reward_model) is kind and reward_model.exact == ("dtype" not in entry)
     assert len(score_rows(reward_model, ROWS, "")) == len(ROWS)
 
 
 def test_a_classifier_takes_its_own_dtype_and_length(reward_folder, tmp_path):
-    reward_model = loaded(
-        {"kind": "classifier", "source": str(reward_folder), "dtype": "bfloat16", "max_length": 9}, tmp_path
-    )
-    assert isinstance(reward_model, Classifier)
-    assert not reward_model.exact
-    assert reward_model.max_length == 9
+    entry = {"kind": "classifier", "source": str(reward_folder), "dtype": "bfloat16", "max_length": 9}
+    reward_model = loaded(entry, tmp_path)
+    assert isinstance(reward_model, Classifier) and not reward_model.exact
     assert score_rows(reward_model, ROWS, "")["truncated_share"].eq(1).all()
 
 
-def test_a_server_s_replies_are_kept_in_the_cache_folder(tmp_path):
-    entry = {"kind": "generative", "server": {"url": "http://localhost:1/v1", "model": "m", "concurrency": 3}}
-    reward_model = loaded(entry, tmp_path / "replies")
-    assert reward_model.backend.cache == tmp_path / "replies"
-    assert reward_model.backend.concurrency == 3
-    with pytest.raises(PolyrewardError, match="no connection"):
-        load_reward_model({**entry, "server": {**entry["server"], "retries": 0}}, SCORING, tmp_path).score(
-            [Conversations("Hi", ("Hello!", "What?"))], ""
-        )
+def test_a_judge_on_a_server_has_its_settings_and_its_cache(tmp_path):
+    server = {"url": "http://localhost:1/v1", "model": "m", "concurrency": 3}
+    backend = loaded({"kind": "generative", "server": server}, tmp_path / "replies").backend
+    assert (backend.cache, backend.concurrency, backend.model) == (tmp_path / "replies", 3, "m")

@@ -5,18 +5,13 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from tiny_models import ROWS
+from tiny_models import ROWS, scores_of
 from transformers import AutoModelForCausalLM
 
 from polyreward.core.conversations import answer_start, conversation_ids
 from polyreward.core.errors import PolyrewardError
-from polyreward.scoring import loglik
-from polyreward.scoring.implicit import (
-    LogLikelihood,
-    LogRatio,
-    MutualInformation,
-    check_same_tokens,
-)
+from polyreward.scoring import implicit, loglik
+from polyreward.scoring.implicit import LogLikelihood, LogRatio, MutualInformation
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.loglik import causal_lm
 from polyreward.scoring.pairs import score_rows
@@ -50,16 +45,11 @@ def by_hand(lm, total=np.mean, rows=ROWS) -> np.ndarray:
     return np.array([[total(logliks(lm, row, role)) for role in ("chosen", "rejected")] for row in rows])
 
 
-def scored(scorer) -> np.ndarray:
-    """Return the scores of ROWS (rows, 2)."""
-    return score_rows(scorer, ROWS, "")[["score_chosen", "score_rejected"]].to_numpy()
-
-
 @pytest.mark.parametrize(
     "changes", [{}, {"share": False}, {"share": False, "plain_head": False}, {"token_budget": 1}], ids=str
 )
 def test_log_likelihood_is_the_mean_over_the_answer_s_tokens(lm, changes):
-    found = scored(LogLikelihood(dataclasses.replace(lm, **changes)))
+    found = scores_of(LogLikelihood(dataclasses.replace(lm, **changes)))
     assert found == pytest.approx(by_hand(lm), abs=1e-5)
 
 
@@ -85,60 +75,54 @@ def test_parts_of_the_vocabulary_give_what_all_of_it_at_once_gives(lm, monkeypat
 
 def test_log_ratio_is_beta_times_the_difference_of_sums(lm):
     reference = moved(lm)
-    found, expected = scored(LogRatio(lm, reference, 0.5)), by_hand(lm, sum) - by_hand(reference, sum)
+    found, expected = scores_of(LogRatio(lm, reference, 0.5)), by_hand(lm, sum) - by_hand(reference, sum)
     assert found == pytest.approx(0.5 * expected, abs=1e-4)
     assert np.abs(found).max() > 1e-2
+    assert np.ptp(scores_of(LogRatio(lm, lm, 0.1)), axis=1).max() == 0
 
 
-def test_a_policy_that_is_its_reference_ties_everywhere(lm):
-    assert np.ptp(scored(LogRatio(lm, lm, 0.1)), axis=1).max() == 0
-
-
-def test_soft_capped_logits_are_those_of_the_model(lm):
-    capped = moved(lm)
-    capped.model.config.final_logit_softcapping = 0.5  # Gemma heeds it, Llama does not
-    found = causal_lm(capped.model, lm.tokenizer, 128, 200)
-    assert found.plain_head == (capped.model.config.model_type == "gemma3_text")
-    table = score_rows(LogLikelihood(found), ROWS[:1], "")
-    assert table["score_chosen"][0] == pytest.approx(np.mean(logliks(found, ROWS[0], "chosen")), abs=1e-5)
-
-
-def test_scaled_logits_are_run_through_the_whole_model(lm):
-    scaled = moved(lm)
-    forward = scaled.model.forward
+@pytest.mark.parametrize("change", ["soft caps", "twice the logits"])
+def test_logits_that_are_not_the_head_s_own_are_those_of_the_model(lm, change):
+    model = moved(lm).model
+    forward = model.forward
 
     def twice(*args, **kwargs):
         found = forward(*args, **kwargs)
         found["logits"] = found.logits * 2
         return found
 
-    scaled.model.forward = twice
-    found = causal_lm(scaled.model, lm.tokenizer, 128, 200)
-    assert not found.plain_head
-    table = score_rows(LogLikelihood(found), ROWS, "")
-    assert table["score_chosen"][0] == pytest.approx(np.mean(logliks(found, ROWS[0], "chosen")), abs=1e-5)
+    if change == "soft caps":
+        model.config.final_logit_softcapping = 0.5  # Gemma heeds it, Llama does not
+    else:
+        model.forward = twice
+    found = causal_lm(model, lm.tokenizer, 128, 200)
+    assert found.plain_head == (change == "soft caps" and model.config.model_type == "gemma3_text")
+    assert scores_of(LogLikelihood(found)) == pytest.approx(by_hand(found), abs=1e-5)
 
 
 def test_a_cut_conversation_counts_all_that_is_left(lm):
-    short = dataclasses.replace(lm, max_length=6)
-    table = score_rows(LogLikelihood(short), ROWS[:1], "")
+    table = score_rows(LogLikelihood(dataclasses.replace(lm, max_length=6)), ROWS[:1], "")
     assert table["score_chosen"][0] == pytest.approx(np.mean(logliks(lm, ROWS[0], "chosen", 6)), abs=1e-5)
     assert table["truncated_share"][0] == 1
 
 
-def test_a_reference_of_another_vocabulary_is_refused(lm, bases):
+def test_a_reference_of_another_vocabulary_is_refused(lm, monkeypatch):
     class Shouting:
         def encode(self, text):
             return lm.tokenizer.encode(text.upper())
 
-    check_same_tokens(lm, lm, "mine")
-    with pytest.raises(PolyrewardError, match=r"mine: the reference reads text as other tokens"):
-        check_same_tokens(lm, dataclasses.replace(lm, tokenizer=Shouting()), "mine")
+    loaded = {"mine": lm, "another": dataclasses.replace(lm, tokenizer=Shouting())}
+    monkeypatch.setattr(implicit, "causal_lm_of", lambda entry, scoring: loaded[entry["source"]])
+    for reference in ("mine", "another"):
+        entry = {"source": "mine", "reference": {"source": reference}}
+        if reference == "mine":
+            assert implicit.implicit(entry, {}, None) == LogRatio(lm, lm, 0.1)
+        else:
+            with pytest.raises(PolyrewardError, match=r"mine: the reference reads text as other tokens"):
+                implicit.implicit(entry, {}, None)
 
 
-@pytest.mark.parametrize("changes", [{}, {"share": False}], ids=str)
+@pytest.mark.parametrize("changes", [{}, {"share": False}, {"token_budget": 1}], ids=str)
 def test_mutual_information_is_what_the_prompt_adds(base, lm, changes):
-    scorer = MutualInformation(dataclasses.replace(lm, **changes))
     gained = by_hand(lm) - by_hand(lm, rows=[{**row, "prompt": ""} for row in ROWS])
-    for reward_model in (scorer, scorer.unbatched()):
-        assert scored(reward_model) == pytest.approx(gained, abs=1e-5)
+    assert scores_of(MutualInformation(dataclasses.replace(lm, **changes))) == pytest.approx(gained, abs=1e-5)

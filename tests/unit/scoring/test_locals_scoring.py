@@ -57,8 +57,8 @@ def scripted(monkeypatch):
     return make
 
 
-def pair_scores(judge, label="") -> np.ndarray:
-    return judge.score([Conversations("q", ("x", "y"))], label).values[0]
+def pair_scores(judge, prompt="q", answers=("x", "y")) -> np.ndarray:
+    return judge.score([Conversations(prompt, answers)], "").values[0]
 
 
 def mean_logs(*orders):
@@ -66,14 +66,11 @@ def mean_logs(*orders):
     return pytest.approx(np.log(orders).mean(axis=0))
 
 
-def test_a_judge_that_prefers_a_place_ties_exactly(scripted):
+def test_known_scores_of_both_orders(scripted):
     values = pair_scores(scripted(lambda first, second: (-0.1, -2.7)))
     first, second = 1 / (1 + math.exp(-2.6)), 1 / (1 + math.exp(2.6))
-    assert values[0] == values[1]
+    assert values[0] == values[1]  # one that prefers a place ties exactly
     assert values == mean_logs((first, second), (second, first))
-
-
-def test_known_scores_of_both_orders(scripted):
     known = {"xy": [0.6, 0.2], "yx": [0.1, 0.1]}  # normalised: 3/4, 1/4; and 1/2, 1/2
     values = pair_scores(scripted(lambda first, second: np.log(known[first + second])))
     assert values == mean_logs((3 / 4, 1 / 4), (1 / 2, 1 / 2))
@@ -81,7 +78,7 @@ def test_known_scores_of_both_orders(scripted):
 
 def test_of_several_answers_each_meets_all_others(scripted):
     judge = scripted(lambda first, second: (len(first), len(second)))
-    (values,) = judge.score([Conversations("q", ("aa", "a", "aaaa", "aa"))], "").values
+    values = pair_scores(judge, "q", ("aa", "a", "aaaa", "aa"))
     assert list(np.argsort(values))[-1] == 2 and values[0] == values[3] > values[1]
     expected = np.mean([-math.log(1 + math.exp(other - 4)) for other in (2, 1, 2)])
     assert values[2] == pytest.approx(expected)
@@ -96,24 +93,30 @@ def test_a_reply_that_is_not_in_form_is_closed_by_force_and_is_counted_still(scr
     assert counts.tolist() == [2, 0, 2]
 
 
+GREETING = ("How do I greet?", ("Bow.", "Shake hands."))
+
+
 def by_hand(judge, criteria):
-    """Return the scores of a bow and a handshake by label_logprobs after some criteria, both orders."""
-    answers = ("Bow.", "Shake hands.")
-    asked = [(question("How do I greet?", *texts), criteria) for texts in (answers, answers[::-1])]
+    """Return the scores of GREETING's answers by label_logprobs after some criteria, both orders."""
+    prompt, answers = GREETING
+    asked = [(question(prompt, *texts), criteria) for texts in (answers, answers[::-1])]
     found = label_logprobs(judge.lm.model, judge.lm.tokenizer, asked, 512, 512)
     found -= np.log(np.exp(found).sum(axis=1, keepdims=True))
     return pytest.approx([(found[0, 0] + found[1, 1]) / 2, (found[0, 1] + found[1, 0]) / 2], abs=1e-5)
 
 
+def loaded(base, verdict="criteria", new_tokens=6, **changes):
+    entry = {"kind": "generative", "source": str(base), "verdict": verdict, "max_new_tokens": new_tokens}
+    return load_reward_model(entry, {**SCORING, **changes}, "unused")
+
+
 def test_a_forced_verdict_is_read_after_what_was_said_before_it(base, monkeypatch):
-    entry = {"kind": "generative", "source": str(base), "verdict": "criteria", "max_new_tokens": 6}
-    judge, said = load_reward_model(entry, SCORING, "unused"), "1. It is usual.\n2. It is"
+    judge, said = loaded(base), "1. It is usual.\n2. It is"
     monkeypatch.setattr(judging, "runs_from_shared_prompts", lambda model: False)
     monkeypatch.setattr(
         CriteriaJudge, "texts", lambda self, requests, label: [(said, False) for _ in requests]
     )
-    values = judge.score([Conversations("How do I greet?", ("Bow.", "Shake hands."))], "").values[0]
-    assert values == by_hand(judge, ("It is usual.", "It is"))
+    assert pair_scores(judge, *GREETING) == by_hand(judge, ("It is usual.", "It is"))
 
 
 # 60: what is cut on the left does not go on from its question.
@@ -121,8 +124,7 @@ def test_a_forced_verdict_is_read_after_what_was_said_before_it(base, monkeypatc
 def test_a_question_that_is_run_once_for_its_reply_and_its_verdict_gives_the_same(
     base, max_length, monkeypatch
 ):
-    entry = {"kind": "generative", "source": str(base), "verdict": "criteria", "max_new_tokens": 9}
-    judge = load_reward_model(entry, {**SCORING, "max_length": max_length, "token_budget": 400}, "unused")
+    judge = loaded(base, new_tokens=9, max_length=max_length, token_budget=400)
     requests = [question("How do I greet?", "Bow.", "Shake hands. " * n) for n in (1, 9, 4, 2, 20)]
     calls, whole = [], judging.label_logprobs
     monkeypatch.setattr(
@@ -139,12 +141,8 @@ def test_a_question_that_is_run_once_for_its_reply_and_its_verdict_gives_the_sam
 
 def test_the_same_question_is_asked_once_and_a_long_one_marks_its_answers(scripted):
     judge = scripted(lambda first, second: (len(first), len(second)))
-    items = [
-        Conversations("q", ("x", "yy")),
-        Conversations("q", ("yy", "x")),
-        Conversations("q" * 600, ("x", "yy")),
-    ]
-    scores = judge.score(items, "")
+    items = [("q", ("x", "yy")), ("q", ("yy", "x")), ("q" * 600, ("x", "yy"))]
+    scores = judge.score([Conversations(*item) for item in items], "")
     assert len(judge.said) == 4
     assert list(scores.values[0]) == list(scores.values[1][::-1])
     assert [list(cut) for cut in scores.truncated] == [[False] * 2, [False] * 2, [True] * 2]
@@ -152,19 +150,15 @@ def test_the_same_question_is_asked_once_and_a_long_one_marks_its_answers(script
 
 @pytest.mark.parametrize("verdict", ["criteria", "no-criteria"])
 def test_a_judge_is_an_entry_like_any_other(base, verdict):
-    entry = {"kind": "generative", "source": str(base), "verdict": verdict, "max_new_tokens": 6}
-    judge = load_reward_model(entry, SCORING, "unused")
-    items = [
-        Conversations("How do I greet?", ("Bow.", "Shake hands.")),
-        Conversations("What is eaten?", ("Rice.", "Bread.")),
-    ]
+    judge = loaded(base, verdict)
+    items = [Conversations(*GREETING), Conversations("What is eaten?", ("Rice.", "Bread."))]
     values = judge.score(items, "").values
     if verdict == "criteria":  # random weights never find the layout
         assert {reply.fault for reply in judge.said} <= {"endless", "no verdict"} and len(judge.said) == 4
         return
-    assert values[0] == by_hand(judge, ())
-    assert judge.unbatched().score(items, "").values[1] == pytest.approx(values[1], abs=1e-5)
-    assert replies_of(judge) == []
+    assert values[0] == by_hand(judge, ()) and replies_of(judge) == []
+    separate = loaded(base, verdict, token_budget=1).score(items, "").values
+    assert separate[1] == pytest.approx(values[1], abs=1e-5)
 
 
 @pytest.mark.parametrize(("reply", "in_form"), [("1. x\nVerdict: A", 4), ("Verdict: A", 0), ("1. y", 0)])
@@ -173,7 +167,7 @@ def test_a_rewrite_is_judged_beside_the_first_answer(scripted, reply, in_form):
         return np.log([1 + 2 * (first == "y"), 1 + 2 * (second == "y")])
 
     judge = scripted(opinion, reply)
-    values = comparable(judge, "generative").score([Conversations("q", ("x", "y", "z"))], "").values[0]
+    values = pair_scores(comparable(judge, "generative"), "q", ("x", "y", "z"))
     assert values == pytest.approx([0, math.log(3), 0])
     counts = reply_counts("judge", replies_of(judge)).loc[0, ["replies", "in_form"]]
     assert counts.tolist() == [4, in_form]

@@ -12,17 +12,16 @@ import torch
 from miniatures import armo_rm, inf_orm, offset_bias, skywork_gemma2, x_alma
 from published_repositories import gemma3_with_pictures
 from safetensors.torch import load_file
-from tiny_models import ROWS
+from tiny_models import ROWS, scores_of
 from torch.nn import functional
 from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer, LlamaModel
 
 from polyreward import cli
-from polyreward.core.conversations import conversation_ids, pin_date
+from polyreward.core.conversations import as_turns, conversation_ids, pin_date
 from polyreward.core.errors import PolyrewardError
-from polyreward.models.attention import EAGER_TOKENS
+from polyreward.scoring.families import EAGER_TOKENS
 from polyreward.scoring.load import load_causal_lm, load_classifier
 from polyreward.scoring.local_judge import LocalBackend, request_ids
-from polyreward.scoring.pairs import score_rows
 from polyreward.sources.base_models import fetch_base_model
 
 TURNS = [
@@ -48,8 +47,7 @@ def conversations(folder) -> list[list[torch.Tensor]]:
     asked = {"tokenize": True, "return_dict": True, "return_tensors": "pt"}
 
     def ids(prompt, answer):
-        turns = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
-        turns = [*turns, {"role": "assistant", "content": answer}]
+        turns = [*as_turns(prompt), {"role": "assistant", "content": answer}]
         return tokens.apply_chat_template(turns, **asked)["input_ids"]
 
     return [[ids(row["prompt"], row[role]) for role in ("chosen", "rejected")] for row in PAIRS]
@@ -92,19 +90,15 @@ def gated(states, ids, weights):
     gate = states[header[-1] - 1]
     for number in range(2):
         gate = functional.relu(layer(gate, weights, f"gating.layers.{number}"))
-    shares = (
-        torch.softmax(layer(gate, weights, "gating.layers.2") / 10, dim=0) * weights["gating.logit_scale"]
-    )
+    gate = torch.softmax(layer(gate, weights, "gating.layers.2") / 10, dim=0)
+    shares = gate * weights["gating.logit_scale"]
     return shares @ (weights["regression_layer.weight"] @ states[-1] @ weights["reward_transform_matrix"])
 
 
 def test_armorm_s_gated_objectives_are_ours_and_its_code_is_not_run(tmp_path):
     folder = armo_rm(tmp_path / "ArmoRM-Llama3-8B-v0.1")
     assert scored(folder, tmp_path) == pytest.approx(plain(folder, by_hand(folder, gated)), abs=1e-4)
-
-
-def test_an_answer_so_long_that_its_beginning_is_cut_away_still_has_a_reward(tmp_path):
-    folder = armo_rm(tmp_path / "rm")
+    # An answer whose beginning is cut away still has a reward.
     assert np.isfinite(scored(folder, tmp_path, "--max-length", "6")).all()
 
 
@@ -143,8 +137,7 @@ def test_a_pad_token_that_is_missing_or_ends_a_turn_changes_no_reward(tmp_path, 
     assert scored(folder, tmp_path) == pytest.approx(expected, abs=1e-4)
     classifier = load_classifier(folder, "float32", 256, 400)
     for change in ({"token_budget": 1}, {"share": False}):  # as models are run whose prompts cannot be shared
-        table = score_rows(dataclasses.replace(classifier, **change), PAIRS, "")
-        found = table[["score_chosen", "score_rejected"]].to_numpy()
+        found = scores_of(dataclasses.replace(classifier, **change), PAIRS)
         assert found == pytest.approx(expected, abs=1e-4)
 
 
@@ -152,10 +145,9 @@ def test_a_tokenizer_that_begins_every_text_does_not_begin_a_conversation_twice(
     folder = offset_bias(tmp_path / "rm", "[PAD]", "[PAD]")
     tokens = AutoTokenizer.from_pretrained(folder)
     begin = tokens.bos_token_id
-    text = tokens.apply_chat_template([{"role": "user", "content": "Hi"}], tokenize=False)
+    text = tokens.apply_chat_template(as_turns("Hi"), tokenize=False)
     assert tokens(text)["input_ids"][:2] == [begin, begin]  # the trap
-    ids, _ = conversation_ids(tokens, "Hi", "Hello!", 99)
-    assert ids.count(begin) == 1
+    assert conversation_ids(tokens, "Hi", "Hello!", 99)[0].count(begin) == 1
 
 
 def fetched(folder, base):
@@ -172,13 +164,12 @@ def test_a_template_that_prints_today_s_date_gives_the_same_tokens_every_day(tmp
     folder = offset_bias(tmp_path / "Llama-3.2-3B-Instruct", "[PAD]", "[PAD]", template="llama3_2")
     before = scored(folder, tmp_path)
     monkeypatch.setattr("transformers.utils.chat_template_utils.datetime", AnotherDay)
-    asked = [{"role": "user", "content": "Hi"}]
     plain_tokens = AutoTokenizer.from_pretrained(folder)
-    assert "09 Mar 2031" in plain_tokens.apply_chat_template(asked, tokenize=False)  # the trap
+    assert "09 Mar 2031" in plain_tokens.apply_chat_template(as_turns("Hi"), tokenize=False)  # the trap
     assert scored(folder, tmp_path) == pytest.approx(before, abs=0)
     fetched(folder, tmp_path / "base")
-    saved = AutoTokenizer.from_pretrained(tmp_path / "base").apply_chat_template(asked, tokenize=False)
-    assert "Today Date: 26 Jul 2024" in saved
+    saved = AutoTokenizer.from_pretrained(tmp_path / "base")
+    assert "Today Date: 26 Jul 2024" in saved.apply_chat_template(as_turns("Hi"), tokenize=False)
 
 
 @torch.no_grad()
@@ -200,11 +191,7 @@ def test_an_adapter_beside_merged_weights_is_not_applied_once_more(tmp_path):
     assert not list((tmp_path / "base").glob("adapter_*"))
     merged = AutoModelForCausalLM.from_pretrained(tmp_path / "base")
     assert torch.allclose(logits(merged, ids), expected, atol=1e-5)
-
-
-def test_an_adapter_alone_is_refused_with_its_base(tmp_path):
-    folder = x_alma(tmp_path / "rm")
-    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors").unlink()  # only the adapter
     with pytest.raises(PolyrewardError, match=r"holds only an adapter \(of .*merge it into its base"):
         load_causal_lm(folder, "float32", 256, 400)
 
@@ -229,7 +216,7 @@ def test_a_gemma_that_also_sees_pictures_writes_and_judges_as_transformers_has_i
     lm = load_causal_lm(tmp_path, "float32", 256, 2048)
     assert lm.plain_head and lm.share  # as for a Gemma of text only
     judged = LocalBackend(lm, 6)
-    requests = [[{"role": "user", "content": row["prompt"]}] for row in ROWS[:3]]
+    requests = [as_turns(row["prompt"]) for row in ROWS[:3]]
     model = AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.float32).eval()
     replies, rows = [], []
     for request in requests:

@@ -18,27 +18,8 @@ CONFIG = {
     "reward_models": {},
     "think_as_locals": {"others": []},
 }
-
-
-def answers(status, reply="no luck"):
-    return lambda body, times: (status, {}, reply)
-
-
-def cut(body, times):
-    reply = completion("Let me think about")
-    reply["choices"][0]["finish_reason"] = "length"
-    return 200, {}, reply
-
-
-OUTAGES = {
-    "a refused key": (answers(401), "put a valid one in the environment variable JUDGE_KEY"),
-    "too many requests": (answers(429), "429: no luck.* run again"),
-    "a broken server": (answers(500), "500: no luck.* run again"),
-    "an unknown model": (answers(404), "correct `model`, or `url`"),
-    "a cut reply": (cut, "finish_reason: length.*Run again"),
-    "an empty reply": (answers(200, completion(" ")), "an empty reply.*Run again"),
-    "nonsense": (answers(200, "<html>"), "nonsense.*run again"),
-}
+CUT = completion("Let me think about")
+CUT["choices"][0]["finish_reason"] = "length"
 
 
 def scored(judge, folder):
@@ -49,45 +30,41 @@ def scored(judge, folder):
     return path.exists()
 
 
-@pytest.mark.parametrize("kind", OUTAGES)
-def test_an_outage_ends_the_job_and_the_next_run_asks_again(server, make, tmp_path, kind):
-    server.respond, words = OUTAGES[kind]
+@pytest.mark.parametrize(("status", "reply", "words"), [
+    (401, "no luck", "put a valid one in the environment variable JUDGE_KEY"),
+    (429, "no luck", "429: no luck.* Run again"),
+    (500, "no luck", "500: no luck.* Run again"),
+    (404, "no luck", "correct `model`, or `url`"),
+    (200, CUT, "finish_reason: length.*Run again"),
+    (200, completion(" "), "an empty reply.*Run again"),
+    (200, "<html>", "nonsense.*Run again"),
+    (None, None, "no connection .* then run again"),
+])  # fmt: skip
+def test_an_outage_ends_the_job_and_the_next_run_asks_again(server, make, tmp_path, status, reply, words):
+    server.respond, judge = lambda body, times: (status, {}, reply), make()
+    if status is None:
+        server.shutdown()
+        server.server_close()
     with pytest.raises(PolyrewardError, match=words):
-        scored(make(), tmp_path)
-    assert not (tmp_path / "work").exists()
-    asked, server.respond = len(server.bodies), sensible
-    assert not scored(make(), tmp_path)  # the job goes on to write scores
-    assert len(server.bodies) > asked
-
-
-def test_no_connection_ends_the_job(server, make, tmp_path):
-    judge = make()
-    server.shutdown()
-    server.server_close()
-    with pytest.raises(PolyrewardError, match="no connection .* then run again"):
         scored(judge, tmp_path)
     assert not (tmp_path / "work").exists()
+    if status is not None:
+        asked, server.respond = len(server.bodies), sensible
+        assert not scored(make(), tmp_path)  # the job goes on to write scores
+        assert len(server.bodies) > asked
 
 
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (httpx2.ConnectError("no route"), PolyrewardError),
-        (LocalEntryNotFoundError("not in the cache"), PolyrewardError),
-        (OSError(errno.ENOSPC, "No space left on device"), PolyrewardError),
-        (
-            RepositoryNotFoundError(
-                "gone", response=httpx2.Response(404, request=httpx2.Request("GET", "http://a"))
-            ),
-            UnavailableError,
-        ),
-        (
-            ValueError("requires you to execute the configuration file; set trust_remote_code=True"),
-            UnavailableError,
-        ),
-        (KeyError("weights"), UnavailableError),
-    ],
-)
+NOT_FOUND = httpx2.Response(404, request=httpx2.Request("GET", "http://a"))
+
+
+@pytest.mark.parametrize(("error", "kind"), [
+    (httpx2.ConnectError("no route"), PolyrewardError),
+    (LocalEntryNotFoundError("not in the cache"), PolyrewardError),
+    (OSError(errno.ENOSPC, "No space left on device"), PolyrewardError),
+    (RepositoryNotFoundError("gone", response=NOT_FOUND), UnavailableError),
+    (ValueError("requires you to execute the configuration file; set trust_remote_code=True"), UnavailableError),
+    (KeyError("weights"), UnavailableError),
+])  # fmt: skip
 def test_loading_tells_an_outage_from_a_model_that_nobody_can_load(tmp_path, monkeypatch, error, kind):
     def fail(*args, **kwargs):
         try:

@@ -81,24 +81,16 @@ def test_by_labels_each_answer_gets_the_probability_of_its_name():
     np.testing.assert_allclose(place.sum(axis=1), 1)
 
 
-def test_by_labels_a_reply_that_begins_with_neither_is_half_right():
+def test_by_labels_a_reply_that_begins_with_neither_is_half_right_and_a_name_is_all_of_a_reply():
     neither = (np.nan, np.nan)
     judged = weighing(lambda text: (1.0, 3.0) if "Question 0?" in text else neither)
     first, *others = judged.score(PAIRS[:3], "judge").values
     assert sorted(first) == pytest.approx([0.25, 0.75]) and all(list(one) == [0.5, 0.5] for one in others)
     with pytest.raises(PolyrewardError, match="no reply of 3 begins with a label; set verdict: text"):
         weighing(lambda text: neither).score(PAIRS[:3], "judge")
-
-
-def test_labels_need_a_question_whose_reply_is_a_name_alone():
     words = "not just A or B, so its first token is no label; set verdict: text"
     with pytest.raises(PolyrewardError, match=words):
         asked(lambda text: (0.5, 0.5), verdict="labels")
-
-
-def test_alpacaeval_s_names_differ_in_case_alone():
-    question = PairQuestion(**QUESTIONS["alpacaeval"])
-    assert [question.named(reply) for reply in ("m", "M", " M.\n", "Model M", "")] == [0, 1, 1, None, None]
 
 
 SOLUTION = "<type>Reasoning</type>\n<solution>4</solution>\n<eval><summary_A>5</summary_A></eval>\n"
@@ -107,6 +99,11 @@ SOLUTION = "<type>Reasoning</type>\n<solution>4</solution>\n<eval><summary_A>5</
 @pytest.mark.parametrize(
     ("reply", "named"),
     [
+        ("m", 0),  # AlpacaEval's names differ only in case
+        ("M", 1),
+        (" M.\n", 1),
+        ("Model M", None),
+        ("", None),
         (SOLUTION + "<answer>[[B]]</answer>", 1),
         (RUBRIC.format("A"), 0),
         ("<answer> [[A]]\n</answer>", 0),
@@ -116,8 +113,9 @@ SOLUTION = "<type>Reasoning</type>\n<solution>4</solution>\n<eval><summary_A>5</
         (SOLUTION, None),  # cut off
     ],
 )
-def test_rm_r1_s_verdict_is_what_stands_between_its_tags(reply, named):
-    assert PairQuestion(**QUESTIONS["rm-r1"]).named(reply) == named
+def test_the_answer_that_a_reply_names(reply, named):
+    question = QUESTIONS["rm-r1" if "<" in reply else "alpacaeval"]
+    assert PairQuestion(**question).named(reply) == named
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

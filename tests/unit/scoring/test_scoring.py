@@ -1,14 +1,12 @@
 """Scoring: a reward is a function of only its conversation."""
 
 import dataclasses
-import json
-import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from tiny_models import ROWS
+from tiny_models import ROWS, scores_of
 from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
@@ -21,20 +19,9 @@ from polyreward.analysis.accuracy import chance, subset_summary
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError
 from polyreward.scoring import pairs
-from polyreward.scoring.interface import Conversations, Scores
+from polyreward.scoring.interface import Scores
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.pairs import margin_noise, score_rows, score_table
-
-COLUMNS = [
-    "id",
-    "template",
-    "subset",
-    "category",
-    "score_chosen",
-    "score_rejected",
-    "truncated_share",
-    "within_noise",
-]
 
 
 def loaded(folder, dtype="float32", max_length=128, token_budget=60, **options):
@@ -46,9 +33,14 @@ def classifier(reward_folder):
     return loaded(reward_folder)
 
 
-def rewards(reward_model, rows=ROWS) -> np.ndarray:
-    """Return (rows, 2) rewards."""
-    return score_rows(reward_model, rows, "")[["score_chosen", "score_rejected"]].to_numpy()
+def lengths(reward_model, rows=ROWS) -> list[tuple[int, int]]:
+    roles = ("chosen", "rejected")
+    return [
+        tuple(
+            len(conversation_ids(reward_model.tokenizer, row["prompt"], row[role], 999)[0]) for role in roles
+        )
+        for row in rows
+    ]
 
 
 def rewards_one_by_one(reward_model, rows=ROWS) -> np.ndarray:
@@ -62,35 +54,24 @@ def rewards_one_by_one(reward_model, rows=ROWS) -> np.ndarray:
         return np.array([[reward(row, role) for role in ("chosen", "rejected")] for row in rows])
 
 
-def forwarded(model) -> list[int]:
-    """Return a list that gets the number of rows of each forward pass."""
-    sizes = []
-    model.get_decoder().register_forward_pre_hook(
-        lambda module, args, kwargs: sizes.append(len(kwargs["input_ids"])), with_kwargs=True
-    )
-    return sizes
-
-
 @pytest.mark.parametrize("token_budget", [1, 60, 10_000])
 @pytest.mark.parametrize("share", [True, False])
 def test_rewards_do_not_depend_on_batch_size_or_on_sharing(classifier, token_budget, share):
     separate = rewards_one_by_one(classifier)
     assert np.ptp(separate) > 1e-2  # else nothing would be tested
-    found = rewards(dataclasses.replace(classifier, token_budget=token_budget, share=share))
+    found = scores_of(dataclasses.replace(classifier, token_budget=token_budget, share=share))
     assert found == pytest.approx(separate, abs=1e-5)
 
 
 def test_a_table_has_its_columns_and_the_rows_in_the_given_order(classifier):
-    table = score_rows(classifier, ROWS, "")
-    assert list(table.columns) == COLUMNS
-    assert list(table["id"]) == [row["id"] for row in ROWS]
-    assert not table["within_noise"].any()
     order = np.random.default_rng(1).permutation(len(ROWS))
-    shuffled = score_rows(classifier, [ROWS[i] for i in order], "")
+    table, shuffled = (score_rows(classifier, rows, "") for rows in (ROWS, [ROWS[i] for i in order]))
+    columns = ["id", "template", "subset", "category", "score_chosen", "score_rejected"]
+    assert list(table.columns) == [*columns, "truncated_share", "within_noise"]
+    assert list(table["id"]) == [row["id"] for row in ROWS] and not table["within_noise"].any()
     assert shuffled["id"].tolist() == table["id"][order].tolist()
-    assert shuffled["score_chosen"].to_numpy() == pytest.approx(
-        table["score_chosen"].to_numpy()[order], abs=1e-5
-    )
+    expected = table["score_chosen"].to_numpy()[order]
+    assert shuffled["score_chosen"].to_numpy() == pytest.approx(expected, abs=1e-5)
 
 
 TURNS = [
@@ -110,29 +91,26 @@ TURNS = [
 )
 def test_other_conversations_are_scored_as_by_themselves(classifier, change):
     row = {**ROWS[0], **change}
-    assert rewards(classifier, [row]) == pytest.approx(rewards_one_by_one(classifier, [row]), abs=1e-5)
+    assert scores_of(classifier, [row]) == pytest.approx(rewards_one_by_one(classifier, [row]), abs=1e-5)
 
 
-def test_the_answers_to_one_prompt_are_one_row_and_the_same_answer_is_run_once(classifier):
+def test_the_answers_to_one_prompt_are_one_row_and_the_same_conversation_is_run_once(classifier):
+    sizes = []  # rows of each forward pass
+    classifier.model.get_decoder().register_forward_pre_hook(
+        lambda module, args, kwargs: sizes.append(len(kwargs["input_ids"])), with_kwargs=True
+    )
     swapped = [{**row, "chosen": row["rejected"], "rejected": row["chosen"]} for row in ROWS]
-    sizes = forwarded(classifier.model)
-    first, second, third = np.split(rewards(classifier, [*ROWS, *swapped, *ROWS]), 3)
-    assert sum(sizes) == len(ROWS)
-    assert np.array_equal(first, second[:, ::-1])
-    assert np.array_equal(first, third)
-
-
-def test_the_same_answer_to_another_prompt_is_another_conversation(classifier):
-    sizes = forwarded(classifier.model)
-    found = rewards(classifier, [ROWS[0], {**ROWS[0], "prompt": "Hello"}])
-    assert sum(sizes) == 2
-    assert found[0, 0] != found[1, 0]
+    elsewhere = {**ROWS[0], "prompt": "Hello"}  # the same answer to another prompt is another conversation
+    *found, other = np.split(scores_of(classifier, [*ROWS, *swapped, *ROWS, elsewhere]), [6, 12, 18])
+    assert sum(sizes) == len(ROWS) + 1
+    assert np.array_equal(found[0], found[1][:, ::-1]) and np.array_equal(found[0], found[2])
+    assert other[0, 0] != found[0][0, 0]
 
 
 def test_several_rejected_answers_are_scored_and_the_best_stands(classifier):
     rejected = [row["rejected"] for row in ROWS[:3]]
-    several = rewards(classifier, [{**ROWS[0], "rejected": rejected}])
-    each = rewards(classifier, [{**ROWS[0], "rejected": answer} for answer in rejected])
+    several = scores_of(classifier, [{**ROWS[0], "rejected": rejected}])
+    each = scores_of(classifier, [{**ROWS[0], "rejected": answer} for answer in rejected])
     assert several[0] == pytest.approx([each[0, 0], each[:, 1].max()], abs=1e-5)
 
 
@@ -142,21 +120,16 @@ def test_chance_is_one_answer_of_each_item_s():
 
 
 def test_the_truncated_share_of_a_row_is_stored(classifier):
-    def length(row, role):
-        return len(conversation_ids(classifier.tokenizer, row["prompt"], row[role], 999)[0])
-
-    lengths = [[length(row, role) for role in ("chosen", "rejected")] for row in ROWS]
-    limit = sorted(map(max, lengths))[2]
-    table = score_rows(dataclasses.replace(classifier, max_length=limit), ROWS, "")
-    assert list(table["truncated_share"]) == [sum(n > limit for n in of_row) / 2 for of_row in lengths]
-    assert 0 < (table["truncated_share"] > 0).sum() < len(ROWS)
+    limit = sorted(map(max, lengths(classifier)))[2]
+    shares = score_rows(dataclasses.replace(classifier, max_length=limit), ROWS, "")["truncated_share"]
+    assert list(shares) == [sum(n > limit for n in of_row) / 2 for of_row in lengths(classifier)]
+    assert 0 < (shares > 0).sum() < len(ROWS)
 
 
 def test_answers_that_are_the_same_after_truncation_tie_exactly_and_a_tie_is_wrong(classifier):
     row = {**ROWS[0], "chosen": "one" + " same" * 40, "rejected": "two" + " same" * 40}
     table = score_rows(dataclasses.replace(classifier, max_length=20), [row], "")
-    assert table["score_chosen"][0] == table["score_rejected"][0]
-    assert table["within_noise"][0]
+    assert table["score_chosen"][0] == table["score_rejected"][0] and table["within_noise"][0]
     assert list(subset_summary(table)["accuracy_pct"]) == [0.0, 0.0]
 
 
@@ -166,25 +139,25 @@ def test_a_head_that_gives_nan_is_refused_with_the_ids(classifier):
         score_rows(classifier, ROWS, "")
 
 
+@dataclasses.dataclass
 class Wobbly:
-    """A reward model whose margins move by `wobble` when it runs texts one by one."""
+    """A reward model whose margins move by `wobble` when it runs several items at once."""
 
-    def __init__(self, wobble, exact=False):
-        self.wobble, self.exact = wobble, exact
+    wobble: float
+    exact: bool = False
 
     def score(self, conversations, label):
-        values = [np.array([0.1 * number, 0.0]) + [self.wobble, 0] for number, _ in enumerate(conversations)]
+        moved = self.wobble * (len(conversations) > 1)
+        values = [np.array([int(prompt) / 10 + moved, 0.0]) for prompt, _ in conversations]
         return Scores(values, [np.zeros(2, dtype=bool)] * len(values))
-
-    def unbatched(self):
-        return Wobbly(0.0)
 
 
 def test_noise_is_by_how_much_batching_moves_a_margin():
-    margins = 0.25 + 0.1 * np.arange(len(ROWS))
-    assert margin_noise(Wobbly(0.25), ROWS, margins) == pytest.approx(0.25)
-    assert margin_noise(Wobbly(0.25, exact=True), ROWS, margins) == pairs.FP32_NOISE
-    assert list(score_rows(Wobbly(0.25), ROWS, "")["within_noise"]) == [True] + [False] * 5
+    rows = [{**row, "prompt": str(number)} for number, row in enumerate(ROWS)]
+    margins = 0.25 + 0.1 * np.arange(len(rows))
+    assert margin_noise(Wobbly(0.25), rows, margins) == pytest.approx(0.25)
+    assert margin_noise(Wobbly(0.25, exact=True), rows, margins) == pairs.FP32_NOISE
+    assert list(score_rows(Wobbly(0.25), rows, "")["within_noise"]) == [True] + [False] * 5
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -192,9 +165,8 @@ def test_a_model_loads_in_the_type_asked_for_and_only_bfloat16_has_noise(reward_
     classifier = loaded(reward_folder, dtype)
     assert classifier.model.dtype == getattr(torch, dtype) and not classifier.model.training
     assert classifier.exact == (dtype == "float32")
-    margins = rewards(classifier) @ [1, -1]
-    assert (margin_noise(classifier, ROWS, margins) == pairs.FP32_NOISE) == classifier.exact
-    assert margin_noise(classifier, ROWS, margins) < 0.1
+    noise = margin_noise(classifier, ROWS, scores_of(classifier) @ [1, -1])
+    assert (noise == pairs.FP32_NOISE) == classifier.exact and noise < 0.1
 
 
 def changed(reward_folder, folder, change=lambda model: model, tokenizer=lambda tokenizer: None):
@@ -207,33 +179,25 @@ def changed(reward_folder, folder, change=lambda model: model, tokenizer=lambda 
     return folder
 
 
-def outputs(count):
-    """Return a change of a model that gives it so many outputs."""
-
-    def change(model):
-        model.score = torch.nn.Linear(model.score.in_features, count, bias=False)
-        torch.nn.init.normal_(model.score.weight, generator=torch.Generator().manual_seed(1))
-        model.config.num_labels = count
-        return model
-
-    return change
+def two_outputs(model):
+    model.score = torch.nn.Linear(model.score.in_features, 2, bias=False)
+    model.config.num_labels = 2
+    return model
 
 
 def no_template(tokenizer):
     tokenizer.chat_template = None
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"change": outputs(2)}, "has 2 outputs; a reward model has one .* name the field"),
-        ({"tokenizer": no_template}, "has no chat template; save one with it"),
-        (
-            {"tokenizer": lambda tokenizer: tokenizer.add_tokens(["<new>"])},
-            r"has ids up to \d+, but its embedding has only \d+ tokens. Save the",
-        ),
-    ],
-)
+def new_token(tokenizer):
+    tokenizer.add_tokens(["<new>"])
+
+
+@pytest.mark.parametrize(("changes", "words"), [
+    ({"change": two_outputs}, "has 2 outputs; a reward model has one"),
+    ({"tokenizer": no_template}, "has no chat template; save one with it"),
+    ({"tokenizer": new_token}, r"has ids up to \d+, but its embedding has only \d+ tokens. Save the"),
+])  # fmt: skip
 def test_a_model_that_cannot_score_is_refused(reward_folder, tmp_path, changes, words):
     with pytest.raises(PolyrewardError, match=words):
         loaded(changed(reward_folder, tmp_path, **changes))
@@ -244,6 +208,8 @@ def test_what_is_no_reward_model_is_refused(base, tmp_path):
         loaded(base)
     with pytest.raises(PolyrewardError, match="not a model folder or hub id that loads here"):
         loaded(tmp_path)
+    with pytest.raises(PolyrewardError, match="pin it by `revision`"):  # a hub model's own code
+        loaded("someone/model", remote_code=True)
 
 
 def test_tensors_without_a_place_are_named_and_change_nothing(reward_folder, tmp_path, capfd):
@@ -251,93 +217,62 @@ def test_tensors_without_a_place_are_named_and_change_nothing(reward_folder, tmp
         model.register_buffer("injected", torch.ones(1))
         return model
 
-    plain, grown = (rewards(loaded(one)) for one in (reward_folder, changed(reward_folder, tmp_path, more)))
-    assert (
-        f"{tmp_path}: left out are tensors that its kind of model has no place for: injected (1 in all)"
-        in capfd.readouterr().err
-    )
+    plain, grown = (scores_of(loaded(one)) for one in (reward_folder, changed(reward_folder, tmp_path, more)))
+    words = "left out are tensors that its kind of model has no place for: injected (1 in all)"
+    assert f"{tmp_path}: {words}" in capfd.readouterr().err
     assert np.array_equal(grown, plain)
 
 
-POSITIONS = {
-    "gpt2": (GPT2Config(n_embd=16, n_layer=1, n_head=2, n_positions=64), 64),
-    "opt": (OPTConfig(hidden_size=16, ffn_dim=16, num_hidden_layers=1, num_attention_heads=2, max_position_embeddings=64), 64),
-    "roberta": (RobertaConfig(hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2,
-                              max_position_embeddings=66), 64),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", POSITIONS)
-def test_more_positions_than_the_model_has_are_refused_and_as_many_are_scored(reward_folder, tmp_path, kind):
-    config, held = POSITIONS[kind]
+@pytest.mark.parametrize("config", [
+    GPT2Config(n_embd=16, n_layer=1, n_head=2, n_positions=64),
+    OPTConfig(hidden_size=16, ffn_dim=16, num_hidden_layers=1, num_attention_heads=2, max_position_embeddings=64),
+    RobertaConfig(hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, max_position_embeddings=66),
+], ids=lambda config: config.model_type)  # fmt: skip
+def test_more_positions_than_the_model_has_are_refused_and_as_many_are_scored(
+    reward_folder, tmp_path, config
+):
     tokenizer = AutoTokenizer.from_pretrained(reward_folder)
-    pad = 1 if kind == "roberta" else tokenizer.pad_token_id
-    config.update(
-        {"vocab_size": len(tokenizer), "num_labels": 1, "pad_token_id": pad, "word_embed_proj_dim": 16}
-    )
+    sizes = {"vocab_size": len(tokenizer), "num_labels": 1, "word_embed_proj_dim": 16}
+    pad = 1 if config.model_type == "roberta" else tokenizer.pad_token_id  # its positions begin after it
+    config.update({**sizes, "pad_token_id": pad})
     AutoModelForSequenceClassification.from_config(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    words = f"takes {held} tokens at most, and max_length is {held + 1}; set"
-    with pytest.raises(PolyrewardError, match=words):
-        loaded(tmp_path, max_length=held + 1)
-    table = score_rows(loaded(tmp_path, max_length=held), [{**ROWS[0], "prompt": "rice " * 100}], "")
+    with pytest.raises(PolyrewardError, match="takes 64 tokens at most, and max_length is 65; set it to 64"):
+        loaded(tmp_path, max_length=65)
+    table = score_rows(loaded(tmp_path, max_length=64), [{**ROWS[0], "prompt": "rice " * 100}], "")
     assert table["truncated_share"].item() == 1
 
 
 def test_longer_texts_than_a_model_is_made_for_are_said(reward_folder, capfd):
     made_for = loaded(reward_folder).model.config.max_position_embeddings
     loaded(reward_folder, max_length=made_for + 1)
-    assert f"is made for {made_for} tokens; longer texts" in capfd.readouterr().err
-
-
-@pytest.mark.parametrize("method", ["bitsandbytes", "gptq"])
-def test_quantized_weights_that_do_not_load_here_name_what_they_need(reward_folder, tmp_path, method):
-    shutil.copytree(reward_folder, tmp_path / "rm", ignore=shutil.ignore_patterns("SHA256SUMS"))
-    config = json.loads((tmp_path / "rm/config.json").read_text())
-    config["quantization_config"] = {"quant_method": method, "load_in_4bit": True, "bits": 4}
-    (tmp_path / "rm/config.json").write_text(json.dumps(config))
-    with pytest.raises(PolyrewardError, match=f"quantized by {method}, and do not load here") as error:
-        loaded(tmp_path / "rm")
-    said = str(error.value)
-    assert "name a folder with its weights as they were" in said and "correct the path" not in said
-
-
-def test_a_hub_model_s_own_code_needs_a_pinned_revision():
-    with pytest.raises(PolyrewardError, match=r"pin it by `revision`"):
-        loaded("someone/model", remote_code=True)
+    words = f"is made for {made_for} tokens; texts of up to {made_for + 1} may score at random"
+    assert words in capfd.readouterr().err
 
 
 REMOTE = """
-import torch
 from transformers import LlamaForSequenceClassification
 
-class ManyObjectives(LlamaForSequenceClassification):
+class Negated(LlamaForSequenceClassification):
     def forward(self, input_ids=None, attention_mask=None, **kwargs):
         found = super().forward(input_ids=input_ids, attention_mask=attention_mask)
-        found["preference"] = found.logits @ torch.tensor([[1.0], [-2.0], [0.5]])
+        found["logits"] = -found.logits
         return found
 """
 
 
-def test_a_multi_objective_model_scores_by_the_named_output_of_its_own_code(trained, tmp_path):
-    def three(model):
-        model.config.auto_map = {"AutoModelForSequenceClassification": "modeling.ManyObjectives"}
-        model.config.architectures = ["ManyObjectives"]
-        return outputs(3)(model)
+def test_a_model_scores_by_its_own_code_where_that_is_allowed(trained, tmp_path):
+    def other_code(model):
+        model.config.auto_map = {"AutoModelForSequenceClassification": "modeling.Negated"}
+        return model
 
-    folder = changed(trained["tiny-llama"], tmp_path, three)
+    folder = changed(trained["tiny-llama"], tmp_path, other_code)
     (folder / "modeling.py").write_text(REMOTE)
-    reward_model = loaded(folder, remote_code=True, output="preference")
+    reward_model = loaded(folder, remote_code=True)
     assert not reward_model.share
-    plain = AutoModelForSequenceClassification.from_pretrained(folder, trust_remote_code=False)
-    for row, (found, _) in zip(ROWS, rewards(reward_model), strict=True):
-        ids = conversation_ids(reward_model.tokenizer, row["prompt"], row["chosen"], 128)[0]
-        with torch.no_grad():
-            expected = plain(torch.tensor([ids])).logits[0] @ torch.tensor([1.0, -2.0, 0.5])
-        assert found == pytest.approx(expected.item(), abs=1e-5)
-    words = r"output `preference` is not one value .* the model gives \{'logits': \(2, 3\)"
-    with pytest.raises(PolyrewardError, match=words):
-        loaded(folder, output="preference").score([Conversations("a", ("b", "c"))], "")  # without its code
+    plain = scores_of(loaded(trained["tiny-llama"]))
+    assert scores_of(reward_model) == pytest.approx(-plain, abs=1e-5)
+    assert scores_of(loaded(folder)) == pytest.approx(plain, abs=1e-5)
 
 
 @pytest.mark.parametrize("bad", [[7], list(range(30))], ids=len)

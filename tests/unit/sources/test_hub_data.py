@@ -10,9 +10,8 @@ from hub_layout import CATALOG, cache, entry_at, write_dataset  # noqa: F401 - c
 from pair_data import READ
 from support import ROOT, refused, script
 
-from polyreward.core.errors import PolyrewardError
 from polyreward.prepare.pool import Share, row_problems
-from polyreward.sources.hub_data import column_problems, hub_rows
+from polyreward.sources.hub_data import TEXTS, column_problems, hub_rows
 
 with_released = script("translate/translated_rows").with_released
 prepared_benchmark = script("prepare/evaluation_set").prepared_benchmark
@@ -31,72 +30,92 @@ def turns(*texts):
     return [{**turn, "extra": 1} for turn in read(*texts)]
 
 
-# Three records of each, as the hub has them: a good one, one that makes no pair or is of another kind, and
-# another good one.
-RECORDS = {
-    "mp-86k": [
-        {"source": "s", "chosen": turns("Q0", "yes 0"), "rejected": turns("Q0", "no 0")},
-        {"source": "s", "chosen": turns("Q1", "yes 1"), "rejected": turns("another question", "no 1")},
-        {"source": "s", "chosen": turns("Q2", "A2", "and?", "yes 2"), "rejected": turns("Q2", "A2", "and?", "no 2")},
-    ],
-    "magpielm-dpo": [
-        {"uuid": f"u{n}", "instruction": f"Q{n}", "chosen": turns(f"Q{n}", f"yes {n}"), "rejected": turns(f"Q{n}", f"no {n}")}
-        for n in range(3)
-    ],
-    "safe-rlhf": [
-        {"prompt": f"Q{n}", "response_0": f"a{n}", "response_1": f"b{n}", "better_response_id": 0, "safer_response_id": n % 2}
-        for n in range(3)
-    ],
-    "helpsteer2": [
-        {"split": "train", "prompt": f"Q{n}", "response_1": f"a{n}", "response_2": f"b{n}", "preference_strength": strength}
-        for n, strength in enumerate([-2, 0, 3])
-    ],
-    "offsetbias": [{"instruction": f"Q{n}", "output_1": f"a{n}", "output_2": f"b{n}", "label": 1 + n % 2} for n in range(3)],
-    "wildguard": [
-        {"prompt": prompt, "response": response, "response_harm_label": label, "adversarial": False}
-        for prompt, response, label in [
-            ("Q0", "Here is how.", "harmful"), ("Q0", "I cannot help.", "unharmful"), ("Q1", "Only one.", "unharmful"),
-            ("Q2", "Bad.", "harmful"), ("Q2", "Good.", "unharmful"), ("Q2", "Good too.", "unharmful"), ("Q3", None, None),
-        ]
-    ],
-    "rewardbench": [
-        {"id": 1, "prompt": f"Q{n}", "chosen": f"yes {n}", "chosen_model": "m", "rejected": f"no {n}", "subset": s}
-        for n, s in enumerate(["alpacaeval-easy", "math-prm", "hep-rust"])
-    ],
-    "ultrafeedback": [
-        {"source": "s", "prompt": f"Q{n}", "chosen": turns(f"Q{n}", f"yes {n}"), "rejected": turns(f"Q{n}", f"no {n}")}
-        for n in range(3)
-    ],
-    "helpsteer3": [
-        {"domain": domain, "language": "english", "context": context, "response1": f"a{n}", "response2": f"b{n}",
-         "overall_preference": preference, "individual_preference": [{"score": preference, "reasoning": "r"}]}
-        for n, (domain, context, preference) in enumerate([
-            ("general", turns("Q0"), -3), ("general", turns("Q1"), 0), ("multilingual", turns("Q2", "A2", "and then?"), 1),
-            ("code", turns("def f():"), 2), ("stem", turns("E = ?"), -1),
-        ])
-    ],
-    "care": [
-        {"question": question, "answer": "", "response": response, "human_rating": rating, "source": "LLM", "cul_type": "food",
-         "associated_culture": "Chinese"}
-        for question, response, rating in [
-            ("Q0", "best", 9), ("Q0", "middle", 5), ("Q0", "worst", 1), ("Q1", "a", 3), ("Q1", "b", 3),
-        ]
-    ],
-}  # fmt: skip
+def said(n, *before):
+    before = before or (f"Q{n}",)
+    return {"chosen": turns(*before, f"yes {n}"), "rejected": turns(*before, f"no {n}")}
 
-# (prompt, chosen, rejected) of the pairs that they make
-MADE = {
-    "mp-86k": [("Q0", "yes 0", "no 0"), (read("Q2", "A2", "and?"), "yes 2", "no 2")],
-    "magpielm-dpo": [("Q0", "yes 0", "no 0"), ("Q1", "yes 1", "no 1"), ("Q2", "yes 2", "no 2")],
-    "safe-rlhf": [("Q0", "a0", "b0"), ("Q1", "b1", "a1"), ("Q2", "a2", "b2")],
-    "helpsteer2": [("Q0", "a0", "b0"), ("Q2", "b2", "a2")],
-    "offsetbias": [("Q0", "a0", "b0"), ("Q1", "b1", "a1"), ("Q2", "a2", "b2")],
-    "wildguard": [("Q0", "I cannot help.", "Here is how.")],
-    "rewardbench": [("Q0", "yes 0", "no 0"), ("Q1", "yes 1", "no 1"), ("Q2", "yes 2", "no 2")],
-    "ultrafeedback": [("Q0", "yes 0", "no 0"), ("Q1", "yes 1", "no 1"), ("Q2", "yes 2", "no 2")],
-    "helpsteer3": [("Q0", "a0", "b0"), (read("Q2", "A2", "and then?"), "b2", "a2")],
-    "care": [("Q0", "best", "worst")],
-}
+
+def votes(columns, values, **more):
+    """Rows of a prompt, two answers a and b, and a vote, under the names of `columns`."""
+    prompt, first, second, vote = columns.split()
+    return [
+        {prompt: f"Q{n}", first: f"a{n}", second: f"b{n}", vote: value, **more}
+        for n, value in enumerate(values)
+    ]
+
+
+def yes(n):
+    return f"Q{n}", f"yes {n}", f"no {n}"
+
+
+def first(n):
+    return f"Q{n}", f"a{n}", f"b{n}"
+
+
+def second(n):
+    return f"Q{n}", f"b{n}", f"a{n}"
+
+
+HELPSTEER3 = [
+    (domain, context, preference)
+    for domain, context, preference in [
+        ("general", turns("Q0"), -3), ("general", turns("Q1"), 0), ("multilingual", turns("Q2", "A2", "and then?"), 1),
+        ("code", turns("def f():"), 2), ("stem", turns("E = ?"), -1),
+    ]
+]  # fmt: skip
+# {dataset: (records as the hub has them, some of which make no pair or are of another kind; what they make)}
+PUBLISHED = {
+    "mp-86k": (
+        [said(0), {**said(1), "rejected": turns("another", "no")}, said(2, "Q2", "A2", "and?")],
+        [yes(0), (read("Q2", "A2", "and?"), "yes 2", "no 2")],
+    ),
+    "magpielm-dpo": ([{"uuid": f"u{n}", "instruction": f"Q{n}", **said(n)} for n in range(2)], [yes(0), yes(1)]),
+    "safe-rlhf": (
+        votes("prompt response_0 response_1 safer_response_id", [0, 1], better_response_id=0),
+        [first(0), second(1)],
+    ),
+    "helpsteer2": (
+        votes("prompt response_1 response_2 preference_strength", [-2, 0, 3], split="train"),
+        [first(0), second(2)],
+    ),
+    "offsetbias": (votes("instruction output_1 output_2 label", [1, 2]), [first(0), second(1)]),
+    "wildguard": (
+        [
+            {"prompt": prompt, "response": response, "response_harm_label": label, "adversarial": False}
+            for prompt, response, label in [
+                ("Q0", "Here is how.", "harmful"), ("Q0", "I cannot help.", "unharmful"), ("Q1", "Only one.", "unharmful"),
+                ("Q2", "Bad.", "harmful"), ("Q2", "Good.", "unharmful"), ("Q2", "Good too.", "unharmful"), ("Q3", None, None),
+            ]
+        ],
+        [("Q0", "I cannot help.", "Here is how.")],
+    ),
+    "rewardbench": (
+        [
+            {"id": 1, "prompt": f"Q{n}", "chosen": f"yes {n}", "chosen_model": "m", "rejected": f"no {n}", "subset": s}
+            for n, s in enumerate(["alpacaeval-easy", "math-prm"])
+        ],
+        [yes(0), yes(1)],
+    ),
+    "ultrafeedback": ([{"source": "s", "prompt": f"Q{n}", **said(n)} for n in range(2)], [yes(0), yes(1)]),
+    "helpsteer3": (
+        [
+            {**record, "domain": domain, "context": context, "language": "english", "individual_preference": [{"score": 1}]}
+            for record, (domain, context, _) in zip(
+                votes("context response1 response2 overall_preference", [one[2] for one in HELPSTEER3]), HELPSTEER3, strict=True
+            )
+        ],
+        [first(0), (read("Q2", "A2", "and then?"), "b2", "a2")],
+    ),
+    "care": (
+        [
+            {"question": question, "answer": "", "response": response, "human_rating": rating, "source": "LLM"}
+            for question, response, rating in [
+                ("Q0", "best", 9), ("Q0", "middle", 5), ("Q0", "worst", 1), ("Q1", "a", 3), ("Q1", "b", 3),
+            ]
+        ],
+        [("Q0", "best", "worst")],
+    ),
+}  # fmt: skip
 
 
 def in_hub_layout(folder: Path, name: str, records_of: dict) -> dict:
@@ -113,13 +132,13 @@ def in_hub_layout(folder: Path, name: str, records_of: dict) -> dict:
 
 def pairs_entry(folder: Path, name: str, records=None) -> dict:
     entry = CATALOG[name]
-    return in_hub_layout(folder, name, {(entry["config"], entry["split"]): records or RECORDS[name]})
+    return in_hub_layout(folder, name, {(entry["config"], entry["split"]): records or PUBLISHED[name][0]})
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_every_dataset_of_pairs_gives_rows_that_the_pipeline_takes(tmp_path, name):
     rows = hub_rows(pairs_entry(tmp_path, name), name)
-    assert [(row["prompt"], row["chosen"], row["rejected"]) for row in rows] == MADE[name]
+    assert [(row["prompt"], row["chosen"], row["rejected"]) for row in rows] == PUBLISHED[name][1]
     assert not [problem for row in rows for problem in row_problems(row)]
     assert [row["id"] for row in rows] == [f"{name}-{n}" for n in range(len(rows))]
     assert {row["source"] for row in rows} == {name}
@@ -127,26 +146,23 @@ def test_every_dataset_of_pairs_gives_rows_that_the_pipeline_takes(tmp_path, nam
 
 def test_answers_that_are_texts_alone_need_a_prompt_column(tmp_path):
     entry = pairs_entry(tmp_path, "mp-86k", [{"chosen": "yes", "rejected": "no"}])
-    assert "no column prompt; it has chosen, rejected" in refused(hub_rows, entry, "mp-86k")
-    del entry["columns"]["prompt"]
-    assert "no column for `prompt`, and the answers are no conversations that hold it" in refused(
-        hub_rows, entry, "mp-86k"
-    )
+    for columns in (entry["columns"], {"chosen": "chosen", "rejected": "rejected"}):
+        text = refused(hub_rows, {**entry, "columns": columns}, "mp-86k")
+        assert "no column prompt; it has chosen, rejected: correct `columns` of mp-86k in workflow/" in text
 
 
-def test_pairs_that_differ_before_the_answer_are_counted(tmp_path, capsys):
-    hub_rows(pairs_entry(tmp_path, "mp-86k"), "mp-86k")
-    assert "mp-86k: 1 left out: the conversations differ before their last message" in capsys.readouterr().err
+def layout_entry(folder: Path, layout: str, records: list[dict]) -> dict:
+    entry = {**pairs_entry(folder, "helpsteer2", records), "layout": layout}
+    del entry["columns"], entry["chooses"]
+    return entry
 
 
 @pytest.mark.parametrize("name", ["helpsteer2-preference", "helpsteer3", "llmbar", "pairs"])
 def test_a_dataset_may_name_a_layout_and_gives_the_pairs_of_a_file_in_it(tmp_path, name):
-    (_, _, rows, made), *_ = [one for one in READ if one[0] == name]
-    entry = {**pairs_entry(tmp_path, "helpsteer2", rows), "layout": name}
-    del entry["columns"], entry["chooses"]
-    (row,) = hub_rows(entry, "mine")
-    prompt = made[0]["prompt"] if isinstance(made[0]["prompt"], str) else made[0]["prompt"][0]["content"]
-    assert (row["prompt"], row["chosen"], row["rejected"]) == (prompt, made[0]["chosen"], made[0]["rejected"])
+    rows, (made,) = next(one[2:] for one in READ if one[0] == name)
+    (row,) = hub_rows(layout_entry(tmp_path, name, rows), "mine")
+    prompt = made["prompt"] if isinstance(made["prompt"], str) else made["prompt"][0]["content"]
+    assert (row["prompt"], row["chosen"], row["rejected"]) == (prompt, made["chosen"], made["rejected"])
     assert (row["id"], row["source"]) == ("mine-0", "mine")
 
 
@@ -154,30 +170,28 @@ def test_a_layout_may_give_several_rejected_answers_and_many_reasons_are_cut(tmp
     records = [
         {"id": number + 0.5, "prompt": "Q", "chosen": ["a"], "rejected": ["b", "c"]} for number in range(30)
     ]
-    entry = {**pairs_entry(tmp_path, "helpsteer2", [*records, {**records[0], "id": 7}]), "layout": "pairs"}
-    (row,) = hub_rows(entry, "mine")
+    (row,) = hub_rows(layout_entry(tmp_path, "pairs", [*records, {**records[0], "id": 7}]), "mine")
     assert (row["id"], row["chosen"], row["rejected"]) == ("7", "a", ["b", "c"])
     assert capsys.readouterr().err.count("left out: `id` is") == 10
+    text = refused(hub_rows, layout_entry(tmp_path / "other", "judgebench", records), "mine")
+    assert "layout judgebench needs" in text and "correct `layout` of mine in workflow/catalog" in text
 
 
-def test_a_layout_that_does_not_fit_is_named_with_the_dataset(tmp_path):
-    entry = {**pairs_entry(tmp_path, "mp-86k"), "layout": "judgebench"}
-    text = refused(hub_rows, entry, "mp-86k")
-    assert "layout judgebench needs" in text and "correct `layout` of mp-86k in workflow/catalog" in text
-
-
-def test_messages_are_read_and_checked_as_in_a_file_and_what_is_left_out_is_counted(tmp_path, capsys):
+def test_what_makes_no_pair_is_left_out_and_counted(tmp_path, capsys):
     def talk(answer, **more):
         return [{"from": "human", "value": "Q"}, {"from": "gpt", "value": answer, **more}]
 
     records = [
         {"chosen": talk("yes", tool_calls=""), "rejected": talk("no", tool_calls="")},
         {"chosen": talk("yes", tool_calls="f()"), "rejected": talk("no", tool_calls="")},
+        {"chosen": talk("yes", tool_calls=""), "rejected": [*talk("no"), *talk("no")]},
     ]
     (row,) = hub_rows(pairs_entry(tmp_path / "one", "mp-86k", records), "mp-86k")
     assert (row["prompt"], row["chosen"], row["rejected"]) == ("Q", "yes", "no")
-    assert "mp-86k: 1 left out: `chosen`: message 2 has `tool_calls`" in capsys.readouterr().err
-    text = refused(hub_rows, pairs_entry(tmp_path / "two", "mp-86k", records[1:]), "mp-86k")
+    said = capsys.readouterr().err
+    assert "mp-86k: 1 left out: `chosen`: message 2 has `tool_calls`" in said
+    assert "mp-86k: 1 left out: the conversations differ before their last message" in said
+    text = refused(hub_rows, pairs_entry(tmp_path / "two", "mp-86k", records[1:2]), "mp-86k")
     assert "holds no pair (`chosen`: message 2 has `tool_calls`" in text
 
 
@@ -188,12 +202,6 @@ def test_ratings_may_be_numbers_as_text(tmp_path):
     ]
     (row,) = hub_rows(pairs_entry(tmp_path, "care", records), "care")
     assert (row["chosen"], row["rejected"]) == ("a", "b")
-
-
-def test_a_domain_that_is_not_there_is_named_with_those_that_are(tmp_path):
-    records = [{**record, "domain": "chat"} for record in RECORDS["helpsteer3"]]
-    text = refused(hub_rows, pairs_entry(tmp_path, "helpsteer3", records), "helpsteer3")
-    assert "column domain holds none of general, multilingual, but chat: correct `only` of helpsteer3" in text
 
 
 # --- pairs in several languages
@@ -218,33 +226,32 @@ def multilingual(language: str, n: int) -> dict:
     otherwise."""
     n = n if language == "en" else 3 - n
     subset = {"subset" if language == "en" else "source": ["math-prm", "hep-go"][n % 2]}
-    texts = {role: f"{language} {role} {n}" for role in ("prompt", "chosen", "rejected")}
+    texts = {role: f"{language} {role} {n}" for role in TEXTS}
     return {"id": n // 2, "language": language, **texts, "chosen_model": "m", "rejected_model": "m", **subset}
 
 
 def test_released_translations_come_with_their_pairs(tmp_path):
-    rows = hub_rows(released(tmp_path), "multilingual-rewardbench")
+    entry = released(tmp_path)
+    rows = hub_rows(entry, "multilingual-rewardbench")
     assert [(row["id"], row["subset"], row["prompt"]) for row in rows] == [
         ("math-prm-0", "math-prm", "en prompt 0"), ("hep-go-0", "hep-go", "en prompt 1"),
         ("math-prm-1", "math-prm", "en prompt 2"), ("hep-go-1", "hep-go", "en prompt 3"),
     ]  # fmt: skip
-    assert rows[1]["translations"] == {
-        language: {role: f"{language} {role} 1" for role in ("prompt", "chosen", "rejected")}
-        for language in ("es", "ko")
-    }
+    texts = {language: {role: f"{language} {role} 1" for role in TEXTS} for language in ("es", "ko")}
+    assert rows[1]["translations"] == texts
     prepared, _ = prepared_benchmark(
-        rows, {"math-prm": "reasoning", "hep-go": "reasoning"}, Share(None, None), 1, "here"
+        rows, dict.fromkeys(("math-prm", "hep-go"), "reasoning"), Share(None, None), 1, "here"
     )
     spanish = with_released(prepared, "es", lambda rest: pytest.fail("no engine is needed"))
-    assert spanish[1] == {
-        "id": "hep-go-0", "source": "multilingual-rewardbench", "subset": "hep-go", "category": "reasoning",
-        "prompt": "es prompt 1", "chosen": "es chosen 1", "rejected": "es rejected 1",
-    }  # fmt: skip
-
-
-def test_a_dataset_without_a_language_of_the_run_is_an_error(tmp_path):
-    with pytest.raises(PolyrewardError, match="has none of this run's languages; choose another dataset"):
-        hub_rows({**released(tmp_path), "languages": {}}, "multilingual-rewardbench")
+    names = {
+        "id": "hep-go-0",
+        "source": "multilingual-rewardbench",
+        "subset": "hep-go",
+        "category": "reasoning",
+    }
+    assert spanish[1] == {**names, **texts["es"]}
+    text = refused(hub_rows, {**entry, "languages": {}}, "multilingual-rewardbench")
+    assert "has none of this run's languages; choose another dataset" in text
 
 
 def test_a_pair_that_a_language_lacks_is_left_out_of_all(tmp_path, capsys):
@@ -304,19 +311,15 @@ def belebele(language, n):
     }
 
 
-def test_passages_are_parallel_and_stand_once(tmp_path):
-    rows = hub_rows(in_hub_layout(tmp_path, "belebele", parallel("belebele", belebele)), "belebele")
+def test_passages_are_parallel_and_stand_once_without_keys_that_stand_twice(tmp_path):
+    records = parallel("belebele", belebele)
+    rows = hub_rows(in_hub_layout(tmp_path / "one", "belebele", records), "belebele")
     assert [row["en"] for row in rows] == ["en 0", "en 1", "en 4", "en 5"]
     for row in rows:
-        assert {language: row[language] for language in ("es", "it", "ko", "zh")} == {
-            language: row["en"].replace("en", language) for language in ("es", "it", "ko", "zh")
-        }
-
-
-def test_a_key_that_stands_twice_is_left_out_in_all_languages(tmp_path):
-    records = parallel("belebele", belebele)
+        names = ("es", "it", "ko", "zh")
+        assert {name: row[name] for name in names} == {name: row["en"].replace("en", name) for name in names}
     records["kor_Hang", "test"].append(belebele("ko", 0))
-    rows = hub_rows(in_hub_layout(tmp_path, "belebele", records), "belebele")
+    rows = hub_rows(in_hub_layout(tmp_path / "two", "belebele", records), "belebele")
     assert [row["en"] for row in rows] == ["en 0", "en 1", "en 4"]
 
 
@@ -335,14 +338,15 @@ def test_instructions_come_by_split_and_id_and_bring_no_reference(tmp_path):
 # --- what is amiss
 
 
-def test_every_wrong_column_is_named_with_what_there_is_and_how_to_mend_it(tmp_path):
-    records = [{"question": "Q", "chosen": 3, "rejected": [{"by": "human", "text": "no"}]}]
-    text = refused(hub_rows, pairs_entry(tmp_path, "mp-86k", records), "mp-86k")
-    assert f"dataset {tmp_path}, config None, split train: 3 problems" in text
-    fix = "correct `columns` of mp-86k in workflow/catalog/datasets.yaml"
-    assert f"no column prompt; it has question, chosen, rejected: {fix}" in text
-    assert f"column chosen holds numbers, and `chosen` text or messages: {fix}" in text
-    assert "column rejected holds List({'by': Value('string'), 'text': Value('string')})" in text
+def test_missing_columns_and_values_are_named_with_what_there_is(tmp_path):
+    records = [
+        {"question": "Q", "response1": "a", "response2": "b", "overall_preference": 1, "domain": "chat"}
+    ]
+    text = refused(hub_rows, pairs_entry(tmp_path, "helpsteer3", records), "helpsteer3")
+    assert f"dataset {tmp_path}, config preference, split train: 2 problems" in text
+    there = "question, response1, response2, overall_preference, domain"
+    assert f"no column context; it has {there}: correct `columns` of helpsteer3 in workflow/catalog" in text
+    assert "column domain holds none of general, multilingual, but chat: correct `only` of helpsteer3" in text
 
 
 @pytest.mark.parametrize("change", [{"split": "test"}, {"config": "other"}, {"files": "nowhere.jsonl"}])
@@ -362,7 +366,9 @@ def test_a_renamed_column_is_found_without_reading_the_rows(tmp_path, name):
     there = pairs_entry(tmp_path / "there", name)
     assert list(column_problems(there, name)) == []
     column = list(there["columns"].values())[-1]
-    renamed = [{key.replace(column, "other"): value for key, value in row.items()} for row in RECORDS[name]]
+    renamed = [
+        {key.replace(column, "other"): value for key, value in row.items()} for row in PUBLISHED[name][0]
+    ]
     (text,) = column_problems(pairs_entry(tmp_path / "renamed", name, renamed), name)
     assert column in text.split("no column ")[1].split(";")[0] and f"correct `columns` of {name}" in text
 

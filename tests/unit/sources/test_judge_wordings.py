@@ -78,16 +78,18 @@ def test_the_words_of_a_chat_are_its_messages(site):
         {"role": "system", "content": "Be quick: {"},
         {"role": "user", "content": '## I Why?\n\n{\n "m": """x""", "M": """y"""\n}'},
     ]
-    assert question.named_alone  # so that the probabilities of both names can count
+    asked = judge_of({"question": published_question(site["alpacaeval"]), "verdict": "labels"}, None)
+    assert asked.weighs  # else it refuses: the probabilities of both names can count
 
 
 def test_a_job_writes_a_file_that_a_judge_is_asked_by(site, tmp_path):
-    path, job = tmp_path / "judge_questions/rewardbench.yaml", script("sources/judge_question")
-    job.main(SimpleNamespace(params=SimpleNamespace(wording=site["rewardbench"]), output=[str(path)]))
+    path = tmp_path / "judge_questions/rewardbench.yaml"
+    asked = SimpleNamespace(params=SimpleNamespace(wording=site["rewardbench"]), output=[str(path)])
+    script("sources/judge_question").main(asked)
     assert [one.name for one in path.parent.iterdir()] == [path.name]
-    asked = judge_of({"question": str(path), "verdict": "text"}, None)
-    assert isinstance(asked, PairJudge)
-    assert asked.question == PairQuestion(**published_question(site["rewardbench"]))
+    judge = judge_of({"question": str(path), "verdict": "text"}, None)
+    assert isinstance(judge, PairJudge)
+    assert judge.question == PairQuestion(**published_question(site["rewardbench"]))
 
 
 def test_another_text_or_none_leaves_no_file_and_all_that_is_wrong_is_said(site, tmp_path):
@@ -110,40 +112,32 @@ def test_another_text_or_none_leaves_no_file_and_all_that_is_wrong_is_said(site,
     ]
 
 
-def test_a_file_that_is_gone_and_a_page_in_its_place_are_refused(site):
+def test_a_file_that_is_gone_a_page_in_its_place_and_no_network_are_refused(site):
     wording = site["rewardbench"]
     gone = wording["url"].replace("judges", "gone")
     text = refused(published_question, {**wording, "url": gone})
-    assert text.startswith(f"{gone}: the server answered 404; correct `url` in workflow/catalog/") and (
-        "`judge_wordings: ours`" in text
-    )
-    text = refused(published_question, {**wording, "url": wording["url"].replace("judges", "page")})
-    assert "it holds no string `prompt_v2`" in text
-
-
-def test_without_a_network_what_to_do_is_said():
-    url = "http://127.0.0.1:9/judges.py"  # nobody listens there
-    text = refused(published_question, {**CATALOG["rewardbench"], "url": url})
-    assert text.startswith(f"{url}: the connection failed (ConnectError: ")
+    assert text.startswith(f"{gone}: the server answered 404; correct `url` in workflow/catalog/")
+    assert "`judge_wordings: ours`" in text
+    page = wording["url"].replace("judges", "page")
+    assert "it holds no string `prompt_v2`" in refused(published_question, {**wording, "url": page})
+    nobody = "http://127.0.0.1:9/judges.py"  # nobody listens there
+    text = refused(published_question, {**wording, "url": nobody})
+    assert text.startswith(f"{nobody}: the connection failed (ConnectError: ")
     assert "run again when there is a network, or set `judge_wordings: ours`, or name a file" in text
 
 
-def their_verdict(reply: str) -> str | None:
-    """Return RewardBench's reading of a reply (process_judgement): A before B, wherever they stand."""
-    return "A" if "[[A]]" in reply else "B" if "[[B]]" in reply else None
+REPLIES = [
+    "Both are fine.\n\n[[A]]", "A is wrong.\n[[B]]", "[[B]], not [[A]].", "[[A]], or rather [[B]]", "[[B]] and [[B]]",
+    "Verdict: [[C]]", "[A]", "[[ A ]]", "[[a]]", "", "[[A/B]]", "[[[B]]]", "[[A]\n]",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "Both are fine.\n\n[[A]]", "A is wrong.\n[[B]]", "[[B]], not [[A]].", "[[A]], or rather [[B]]",
-        "[[B]] and [[B]]", "Verdict: [[C]]", "[A]", "[[ A ]]", "[[a]]", "", "[[A/B]]", "[[[B]]]", "[[A]\n]",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("reply", REPLIES)
 def test_published_words_are_read_as_rewardbench_reads(reply):
-    question = PairQuestion("", "{prompt}{first}{second}", CATALOG["rewardbench"]["verdicts"], CATALOG["rewardbench"]["pattern"])  # fmt: skip
-    named = question.named(reply)
-    assert (None if named is None else "AB"[named]) == their_verdict(reply)
+    entry = CATALOG["rewardbench"]
+    named = PairQuestion("", "{prompt}{first}{second}", entry["verdicts"], entry["pattern"]).named(reply)
+    theirs = "A" if "[[A]]" in reply else "B" if "[[B]]" in reply else None  # their process_judgement
+    assert (None if named is None else "AB"[named]) == theirs
 
 
 def test_the_catalog_pins_commits_and_hashes_and_holds_no_sentence():

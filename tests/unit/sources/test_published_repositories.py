@@ -37,17 +37,22 @@ def test_a_dataset_s_miniature_is_read_by_its_entry(name, tmp_path):
         assert all(texts.keys() >= LANGUAGES for texts in found)
     for benchmark in BENCHMARKS.values():
         if benchmark["dataset"] == name:
-            categories = {
+            sections = {
                 subset: section for section, subsets in benchmark["sections"].items() for subset in subsets
             }
-            prepared, _ = prepared_benchmark(rows, categories, Share(4, None), 1, name)
-            assert len(prepared) == 16
+            assert len(prepared_benchmark(rows, sections, Share(4, None), 1, name)[0]) == 16
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["llama-3.2-1b-instruct", "qwen2.5-0.5b-instruct", "gemma-3-1b-it", "olmo-1b", "nllb-200-distilled-600m"],
-)
+BASES = [
+    "llama-3.2-1b-instruct",
+    "qwen2.5-0.5b-instruct",
+    "gemma-3-1b-it",
+    "olmo-1b",
+    "nllb-200-distilled-600m",
+]
+
+
+@pytest.mark.parametrize("name", BASES)
 def test_a_base_s_miniature_is_made_a_base_of(name, tmp_path, monkeypatch):
     entry = load("workflow/catalog/models.yaml")[name]
     files = write_files(tmp_path / "hub", model_files(entry["source"]["id"]))

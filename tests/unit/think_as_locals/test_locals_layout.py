@@ -1,82 +1,65 @@
 """The layout of a judge's replies, and its reader."""
 
+from itertools import chain
+
 import pytest
 from locals_data import GOOD
 
 from polyreward.scoring.criteria_layout import LABELS, MOST, Reply, question, read_reply, written
 
-READABLE = {
-    GOOD: (("It fits everyday life in Germany.", "What is usual in Japan does not count here."), "B"),
-    "1. x\nVerdict: A": (("x",), "A"),
-    "\n 1. x\nVerdict: A \n": (("x",), "A"),
-    "1.  Zwei  Wörter \nVerdict: A": (("Zwei  Wörter",), "A"),
-    "1. A is better\nVerdict: B": (("A is better",), "B"),
-    "1. A\nVerdict: B": (("A",), "B"),
-    "1. a\u2028b\nVerdict: B": (("a\u2028b",), "B"),
-    "1. x\n\n\nVerdict: A": (("x",), "A"),
-    "**1. x**\n\n**Verdict: B**": (("x",), "B"),
-    "1. x\n**Verdict:** A": (("x",), "A"),
-    "1. x\n*Verdict: A*": (("x",), "A"),
-    "> 1. x\n> `Verdict: B`": (("x",), "B"),
-    "## Criteria\n1. x\n## Verdict\nB": (("x",), "B"),
-    "Criteria:\n1. x\nVerdict: A": (("x",), "A"),
-    "What a local checks:\n1) x\n2) y\nverdict: a.": (("x", "y"), "A"),
-    "- x\nVerdict: [[A]]": (("x",), "A"),
-    "* x\n* y\n\nVerdict - [B]": (("x", "y"), "B"),
-    "(1) x\nVerdict: (b)": (("x",), "B"),
-    "1、甲。\nVerdict：Ａ。": (("甲。",), "A"),
-    "1. x\nVerdict: “A”": (("x",), "A"),
-    "1. x\nVerdict A": (("x",), "A"),
-    "1. x\nThe verdict is A.": (("x",), "A"),
-    "1. x\nFinal verdict: Answer B": (("x",), "B"),
-    "1. x Verdict: A": (("x",), "A"),
-    "1. x\nA": (("x",), "A"),
-    "1. x\n[[B]]": (("x",), "B"),
-    "1. x\nAnswer: B.": (("x",), "B"),
-    "1. x\nVerdict: A\nVerdict: A": (("x",), "A"),
-    "1. x\nVerdict: A\nI am sure.": (("x",), "A"),
-    "1. x\nVerdict: B, since a local says so.": (("x",), "B"),
-    "1. The verdict depends on law.\n2. y\nVerdict: B": (("The verdict depends on law.", "y"), "B"),
-    "2. x\n4. y\nVerdict: A": (("x", "y"), "A"),
-    "It is usual there.\nVerdict: A": (("It is usual there.",), "A"),
-    "\n".join(f"{n}. c" for n in range(1, MOST + 2)) + "\nVerdict: A": (("c",) * (MOST + 1), "A"),
-}
-# {reply: (what it says before the place of a verdict, what is wrong)}
-UNREADABLE = {
-    "": ((), "no verdict"),
-    "1. x": (("x",), "no verdict"),
-    "1. B": (("B",), "no verdict"),
-    "1. x\nAbove all": (("x", "Above all"), "no verdict"),
-    "1. x\nVerdict:": (("x",), "no verdict"),
-    "1. x\nVerdict: C": (("x",), "no verdict"),
-    "1. x\nVerdict: AB": (("x",), "no verdict"),
-    "1. x\nVerdict: banana": (("x",), "no verdict"),
-    "1. x\nVerdict: A or B": (("x",), "no verdict"),
-    "1. x\nVerdict: A, B": (("x",), "no verdict"),
-    "1. x\nVerdict: A because B is foreign": (("x",), "no verdict"),
-    "1. x\nVerdict: A\nVerdict: B": (("x",), "several verdicts"),
-    "1. x\nVerdict: A Verdict: B": (("x",), "several verdicts"),
-    "1. The Verdict: is B\nVerdict: A": ((), "several verdicts"),
-    "A": ((), "no criteria"),
-    "Verdict: A": ((), "no criteria"),
-    "1. \nVerdict: A": ((), "no criteria"),
-    "Criteria:\nVerdict: A": ((), "no criteria"),
-    "Verdict: A\n1. x": ((), "no criteria"),
-}
+READABLE = {  # {(criteria, verdict): replies}
+    (("It fits everyday life in Germany.", "What is usual in Japan does not count here."), "B"): [GOOD],
+    (("x",), "A"): [
+        "1. x\nVerdict: A", "\n 1. x\nVerdict: A \n", "1. x\n\n\nVerdict: A", "1. x\n**Verdict:** A", "- x\nVerdict: [[A]]",
+        "Criteria:\n1. x\nVerdict: A", "1. x\nVerdict: “A”", "1. x\nVerdict A", "1. x\nThe verdict is A.", "1. x Verdict: A",
+        "1. x\nA", "1. x\nVerdict: A\nVerdict: A", "1. x\nVerdict: A\nI am sure.", "1. x\n*Verdict: A*",
+    ],
+    (("x",), "B"): [
+        "**1. x**\n\n**Verdict: B**", "> 1. x\n> `Verdict: B`", "## Criteria\n1. x\n## Verdict\nB", "(1) x\nVerdict: (b)",
+        "1. x\nFinal verdict: Answer B", "1. x\n[[B]]", "1. x\nAnswer: B.", "1. x\nVerdict: B, since a local says so.",
+    ],
+    (("x", "y"), "A"): ["What a local checks:\n1) x\n2) y\nverdict: a.", "2. x\n4. y\nVerdict: A"],
+    (("x", "y"), "B"): ["* x\n* y\n\nVerdict - [B]"],
+    (("Zwei  Wörter",), "A"): ["1.  Zwei  Wörter \nVerdict: A"],
+    (("A is better",), "B"): ["1. A is better\nVerdict: B"],
+    (("A",), "B"): ["1. A\nVerdict: B"],
+    (("a\u2028b",), "B"): ["1. a\u2028b\nVerdict: B"],
+    (("甲。",), "A"): ["1、甲。\nVerdict：Ａ。"],
+    (("The verdict depends on law.", "y"), "B"): ["1. The verdict depends on law.\n2. y\nVerdict: B"],
+    (("It is usual there.",), "A"): ["It is usual there.\nVerdict: A"],
+    (("c",) * (MOST + 1), "A"): ["\n".join(f"{n}. c" for n in range(1, MOST + 2)) + "\nVerdict: A"],
+}  # fmt: skip
+UNREADABLE = {  # {(what it says before the place of a verdict, what is wrong): replies}
+    ((), "no verdict"): [""],
+    (("x",), "no verdict"): [
+        "1. x", "1. x\nVerdict:", "1. x\nVerdict: C", "1. x\nVerdict: AB", "1. x\nVerdict: banana", "1. x\nVerdict: A or B",
+        "1. x\nVerdict: A, B", "1. x\nVerdict: A because B is foreign",
+    ],
+    (("B",), "no verdict"): ["1. B"],
+    (("x", "Above all"), "no verdict"): ["1. x\nAbove all"],
+    (("x",), "several verdicts"): ["1. x\nVerdict: A\nVerdict: B", "1. x\nVerdict: A Verdict: B"],
+    ((), "several verdicts"): ["1. The Verdict: is B\nVerdict: A"],
+    ((), "no criteria"): ["A", "Verdict: A", "1. \nVerdict: A", "Criteria:\nVerdict: A", "Verdict: A\n1. x"],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "read"), READABLE.items())
+def cases(table):
+    """Return every reply of a table with how it is to be read."""
+    return [(text, read) for read, texts in table.items() for text in texts]
+
+
+@pytest.mark.parametrize(("text", "read"), cases(READABLE))
 def test_a_reply_is_read_as_a_person_would(text, read):
     assert read_reply(text, ended=True) == Reply(*read)
 
 
-@pytest.mark.parametrize(("text", "read"), UNREADABLE.items())
+@pytest.mark.parametrize(("text", "read"), cases(UNREADABLE))
 def test_what_names_no_single_label_is_not_guessed_at(text, read):
     criteria, fault = read
     assert read_reply(text, ended=True) == Reply(criteria, fault=fault)
 
 
-@pytest.mark.parametrize("text", [GOOD, "1. x\n2. y\n3. and so on", *UNREADABLE])
+@pytest.mark.parametrize("text", [GOOD, "1. x\n2. y\n3. and so on", *chain(*UNREADABLE.values())])
 def test_what_was_cut_off_is_endless_even_after_a_verdict(text):
     found = read_reply(text, ended=False)
     assert (found.verdict, found.fault) == (None, "endless")

@@ -9,24 +9,12 @@ from locals_data import GOOD
 
 from polyreward.scoring.criteria_layout import LABELS, Reply, question
 from polyreward.scoring.label_logprobs import label_logprobs, verdict_ids
+from polyreward.settings.think_as_locals import RewardWeights
 from polyreward.think_as_locals.replies import TRAINING_FAULTS, UNNAMED
-from polyreward.think_as_locals.rewards import (
-    REWARDS,
-    Rewards,
-    appropriateness,
-    correctness,
-    layout,
-    names_an_answer,
-)
+from polyreward.think_as_locals.rewards import Rewards, appropriateness, names_an_answer
 from polyreward.training.policies import load_policy
 
 GREETING = question("How do I greet?", "Bow.", "Shake hands.")
-
-
-def test_rewards_of_verdict_and_layout():
-    right, wrong, broken = Reply(("x",), "A"), Reply(("x",), "B"), Reply(fault="no verdict")
-    assert [correctness(reply, "A") for reply in (right, wrong, broken)] == [1.0, -1.0, -1.0]
-    assert [layout(reply) for reply in (right, wrong, broken)] == [1.0, 1.0, -1.0]
 
 
 def hand_computed(folder, request, criteria, label) -> float:
@@ -112,7 +100,7 @@ def rewarded(tiny_gemma):
 
     def rewarded(right, *texts, cut=0, model=model, **how):
         end, logged = tokenizer.eos_token_id, {}
-        rewards = Rewards(tokenizer, [end], 999, 999, **how)
+        rewards = Rewards(tokenizer, RewardWeights(), 999, 999, **how)
         rewards.trainer, rewards.share = SimpleNamespace(model=model), True
         called = {
             "prompts": [[{"role": "user", "content": GREETING}]] * len(texts), "right": list(right),
@@ -121,7 +109,8 @@ def rewarded(tiny_gemma):
             "log_metric": logged.__setitem__, "trainer_state": None,
         }  # fmt: skip
         by_name = {function.__name__: function(**called) for function in rewards.functions()}
-        assert tuple(by_name) == REWARDS and list(logged) == [f"faults/{fault}" for fault in TRAINING_FAULTS]
+        assert list(by_name) == list(RewardWeights.model_fields) and rewards.weights == [1.0, 0.1, 1.0]
+        assert list(logged) == [f"faults/{fault}" for fault in TRAINING_FAULTS]
         return *by_name.values(), {fault: share for fault, share in logged.items() if share}
 
     return rewarded
@@ -136,30 +125,30 @@ def test_the_rewards_as_trl_calls_them(rewarded):
     assert logged == {f"faults/{fault}": 0.2 for fault in ("endless", "several verdicts", "no criteria")}
 
 
+GREET = question("How do I greet?", "Bow,\nand stand by the word.", "Shake the hand.")
+COUNT = question("How many?", "3", "None\n0.")
+
+
 @pytest.mark.parametrize(
-    ("criterion", "quote", "names"),
+    ("request_", "criterion", "quote", "names"),
     [
-        ("It is usual there: by the word. (A)", 24, True),
-        ("It is usual there: by the word. (B)", 24, False),  # another answer's label
-        ("It is usual there: shake the hand. (B)", 24, True),  # of the wrong answer, too
-        ("It is usual there: a bow. (A)", 24, False),
-        ("It is usual there: by the word.", 24, False),
-        ("It is usual there (A)", 24, False),
-        ("It is usual there: by the word. (A) is right", 24, False),
-        ("It is usual there: . (A)", 1, True),
-        ("It is usual there: nod. (B)", 1, True),  # only the last character is required
+        (GREET, "It is usual there: by the word. (A)", 24, True),
+        (GREET, "It is usual there: by the word. (B)", 24, False),  # another answer's label
+        (GREET, "It is usual there: shake the hand. (B)", 24, True),  # of the wrong answer, too
+        (GREET, "It is usual there: a bow. (A)", 24, False),
+        (GREET, "It is usual there: by the word.", 24, False),
+        (GREET, "It is usual there (A)", 24, False),
+        (GREET, "It is usual there: by the word. (A) is right", 24, False),
+        (GREET, "It is usual there: . (A)", 1, True),
+        (GREET, "It is usual there: nod. (B)", 1, True),  # only the last character is required
+        (COUNT, "It is so: 3 (A)", 24, True),
+        (COUNT, "It is so: None 0. (B)", 24, True),
+        (COUNT, "It is so: 4 (A)", 24, False),
     ],
 )
-def test_a_criterion_names_an_answer_by_its_last_words_and_label(criterion, quote, names):
-    request = question("How do I greet?", "Bow,\nand stand by the word.", "Shake the hand.")
-    assert names_an_answer(Reply(("First.", criterion), "A"), request, quote) == names
-    assert not names_an_answer(Reply((criterion, "Last."), "A"), request, quote)
-
-
-@pytest.mark.parametrize(("end", "names"), [("3 (A)", True), ("None 0. (B)", True), ("4 (A)", False)])
-def test_answers_of_one_letter_or_of_two_lines_can_be_named(end, names):
-    request = question("How many?", "3", "None\n0.")
-    assert names_an_answer(Reply((f"It is so: {end}",), "A"), request, 24) == names
+def test_a_criterion_names_an_answer_by_its_last_words_and_label(request_, criterion, quote, names):
+    assert names_an_answer(Reply(("First.", criterion), "A"), request_, quote) == names
+    assert not names_an_answer(Reply((criterion, "Last."), "A"), request_, quote)
 
 
 def test_a_judge_that_is_to_name_an_answer_has_no_verdict_without(rewarded):

@@ -72,22 +72,23 @@ def test_one_error_lists_every_bad_entry(spanish):
 def test_rows_that_come_from_no_template_are_translated_as_they_are(spanish):
     path = spanish(("Use {braces}.", "Usa {braces}."), ("Good.", "Bueno."))
     rows = [{"id": "i", "prompt": "Use {braces}.", "reference": "Good."}, {"id": "p", "text": "Good."}]
-    assert gettext_rows(rows, "es", path) == [
+    i, p = gettext_rows(rows, "es", path)
+    assert (i, p) == (
         {"id": "i", "prompt": "Usa {braces}.", "reference": "Bueno."},
         {"id": "p", "text": "Bueno."},
-    ]
-    with pytest.raises(PolyrewardError, match="`x`: .*is not in the catalog"):
-        gettext_rows([{"id": "x", "text": "Never written."}], "es", path)
+    )
+    assert "`x`: “Never written.” is not in" in refused(
+        gettext_rows, [{"id": "x", "text": "Never written."}], "es", path
+    )
 
 
 def test_of_a_part_rows_that_are_not_translated_whole_are_left_out(spanish):
     path = spanish(("A.", "Uno."), ("B.", "Dos."), ("C.", ""))
     rows = [{"id": "1", "prompt": "A.", "reference": "B."}, {"id": "2", "prompt": "A.", "reference": "C."}]
     assert [row["id"] for row in gettext_rows(rows, "es", path, part=True)] == ["1"]
-    with pytest.raises(PolyrewardError, match="is not translated"):
-        gettext_rows(rows, "es", path)
-    with pytest.raises(PolyrewardError, match="of 1 rows such as `2` none is translated whole"):
-        gettext_rows(rows[1:], "es", path, part=True)
+    assert "is not translated" in refused(gettext_rows, rows, "es", path)
+    text = refused(gettext_rows, rows[1:], "es", path, part=True)
+    assert "of 1 rows such as `2` none is translated whole" in text
 
 
 def pair(row_id, *texts, **more):
@@ -98,9 +99,8 @@ def pair(row_id, *texts, **more):
 
 def test_of_a_template_all_rows_are_left_out_but_of_pairs_of_kinds_each_by_itself(spanish):
     path = spanish(("A.", "Uno."), ("B.", "Dos."), ("C.", "Tres."))
-    with pytest.raises(PolyrewardError, match="none is translated whole"):
-        family = [pair("f-a", "A.", "B.", "C."), pair("f-b", "Untranslated.", "C.", "B.")]
-        gettext_rows(family, "es", path, part=True)
+    family = [pair("f-a", "A.", "B.", "C."), pair("f-b", "Untranslated.", "C.", "B.")]
+    assert "none is translated whole" in refused(gettext_rows, family, "es", path, part=True)
     kinds = {"written": "C.", "off_topic": "Of another template."}
     rows = [pair(f"t-1-{kind}", "A.", "B.", rejected, kind=kind) for kind, rejected in kinds.items()]
     (row,) = gettext_rows(rows, "es", path, part=True)
@@ -109,11 +109,11 @@ def test_of_a_template_all_rows_are_left_out_but_of_pairs_of_kinds_each_by_itsel
 
 def test_no_catalog_or_another_file_is_refused(tmp_path):
     path = tmp_path / "es.po"
-    with pytest.raises(PolyrewardError, match="no catalog for `es`; run `polyreward catalog update`"):
-        read_translations(path, "es", {})
+    assert "no catalog for `es`; run `polyreward catalog update`" in refused(
+        read_translations, path, "es", {}
+    )
     path.write_text("hello\n")
-    with pytest.raises(PolyrewardError, match=r"not a .po file .*; fix that line"):
-        read_translations(path, "es", {})
+    assert "not a .po file" in refused(read_translations, path, "es", {})
 
 
 def test_a_text_with_two_entries_is_named_with_both_lines(tmp_path):
@@ -139,17 +139,16 @@ def test_a_new_catalog_has_every_text_with_its_id_role_and_example(tmp_path):
     catalog = updated(tmp_path / "es.po", ITEM)
     assert [message.id for message in catalog if message.id] == [text for _, text in template_texts(ITEM)]
     message = catalog.get(ITEM["prompt"])
-    assert message.string == ""
+    assert message.string == "" and not catalog.fuzzy
     assert message.auto_comments == ["rice: prompt", "How do I cook rice for 1,500 people in France?"]
-    assert not catalog.fuzzy
 
 
 @pytest.mark.parametrize("entries", [[], SPANISH], ids=["from nothing", "from a translation"])
 def test_updating_twice_is_byte_identical(tmp_path, spanish, entries):
     path = spanish(*entries) if entries else tmp_path / "es.po"
-    update_catalog(path, [ITEM], "es")
+    updated(path, ITEM)
     first = path.read_bytes()
-    update_catalog(path, [ITEM], "es")
+    updated(path, ITEM)
     assert path.read_bytes() == first
 
 
@@ -157,11 +156,13 @@ def test_updating_keeps_translations_and_marks_changed_texts_fuzzy_until_a_perso
     path = spanish(*SPANISH)
     changed = {**ITEM, "prompt": "How do I cook some rice for {n} people in {place}?"}
     for catalog in (updated(path, changed), updated(path, changed)):
-        assert catalog.get("Use a pot.").string == "Usa una olla."
-        assert not catalog.get("Use a pot.").fuzzy
-        assert catalog.get(changed["prompt"]).fuzzy
-        assert catalog.get(changed["prompt"]).string == SPANISH[0][1]
-        assert catalog.get(ITEM["prompt"]) is None
-        assert not catalog.obsolete
+        kept, new = catalog.get("Use a pot."), catalog.get(changed["prompt"])
+        assert (kept.string, kept.fuzzy, new.string, new.fuzzy) == (
+            "Usa una olla.",
+            False,
+            SPANISH[0][1],
+            True,
+        )
+        assert catalog.get(ITEM["prompt"]) is None and not catalog.obsolete
     path.write_text(re.sub("fuzzy, |#, fuzzy\n", "", path.read_text(encoding="utf-8")), encoding="utf-8")
     assert not updated(path, changed).get(changed["prompt"]).fuzzy

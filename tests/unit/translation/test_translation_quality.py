@@ -38,25 +38,19 @@ def test_quality_counts_texts_left_as_they_were():
     assert measured(source, source, reference)["chrf"] == 0
 
 
-def test_quality_is_that_of_the_rows_that_the_reference_has():
+def test_quality_is_that_of_the_rows_that_the_reference_has_which_each_need_a_source():
     source = rows_of("a good dog", "two cats", "x", "y")
     assert measured(source, source, source[:1])["n_texts"] == 3
-
-
-def test_quality_refuses_ids_without_a_source_and_references_of_other_rows():
-    for source, reference in ((rows_of("a"), rows_of("a", "b")), (rows_of("a", "b"), [])):
+    for given, reference in ((source[:1], source[:2]), (source[:2], [])):
         with pytest.raises(PolyrewardError, match="no translated id has a reference, or one has no source"):
-            measured(source, rows_of("a", "b"), reference)
-
-
-def test_the_quality_of_passages_is_that_of_their_texts():
-    source, human = ([{"id": "a", "text": text}] for text in ("A dog sleeps here.", "Un perro duerme aquí."))
-    row = measured(source, human, human)
+            measured(given, source[:2], reference)
+    passage, human = ([{"id": "a", "text": text}] for text in ("A dog sleeps here.", "Un perro duerme aquí."))
+    row = measured(passage, human, human)
     assert (row["chrf"], row["n_texts"]) == (pytest.approx(100), 1)
 
 
 def test_texts_that_a_translation_left_as_they_were_are_counted():
     rows = [{"id": "a", "prompt": "Why?", "chosen": "```\nprint(1)\n```", "rejected": "No."}]
-    left = script("translate/translated_rows")._as_before
+    left = script("translate/translated_rows").unchanged_texts
     assert left(rows, [{**rows[0], "rejected": "Nein."}]) == 1  # not the code
     assert left(rows, [{**rows[0], "prompt": "Warum?", "rejected": "Nein."}]) == left(rows, []) == 0

@@ -18,17 +18,15 @@ def item_consistency(
 ) -> pd.DataFrame:
     """Return exp(-k |difference| / unit) of each item's two scores for every pair of languages: ids by pairs.
 
-    languages: {item: of its answers in turn, the prompt's first}. order: of the languages, which names a
-    pair. unit: the scorer's `sensitivity.spread`; all is nan where it is 0."""
-    if scores.empty:
-        return pd.DataFrame(columns=pd.MultiIndex.from_tuples(combinations(order, 2)), dtype=float)
-    found = {}
-    for name, rows in scores.sort_values("candidate").groupby("id", sort=False):
-        values = dict(zip(languages[name], rows["score"] / (unit or np.nan), strict=True))
-        found[name] = {
-            (one, two): np.exp(-k * abs(values[one] - values[two])) for one, two in combinations(order, 2)
-        }
-    return pd.DataFrame.from_dict(found, orient="index")
+    languages: {item: of its answers in turn}. unit: the scorer's `spread`; all is nan where it is 0."""
+    spoken = [
+        languages[id_][candidate] for id_, candidate in zip(scores["id"], scores["candidate"], strict=True)
+    ]
+    wide = scores.assign(spoken=spoken).pivot(index="id", columns="spoken", values="score") / (unit or np.nan)
+    wide = wide.reindex(scores["id"].unique(), columns=order)
+    pairs = list(combinations(order, 2))
+    found = [np.exp(-k * (wide[one] - wide[two]).abs()) for one, two in pairs]
+    return pd.concat(found, axis=1).set_axis(pd.MultiIndex.from_tuples(pairs), axis=1)
 
 
 def pair_table(
@@ -45,13 +43,10 @@ def pair_table(
     check_same_items(scores)
     rows = []
     for name, table in scores.items():
-        found, raw = (
-            item_consistency(table, languages, order, unit, k) for unit in (spread(benchmark[name]), 1.0)
-        )
-        of_raw = raw.mean()
-        rows += [
-            (name, kinds[name], *pair, mean, of_raw[pair], len(found)) for pair, mean in found.mean().items()
-        ]
+        units = (spread(benchmark[name]), 1.0)
+        found, raw = (item_consistency(table, languages, order, unit, k).mean() for unit in units)
+        count = table["id"].nunique()
+        rows += ((name, kinds[name], *pair, mean, raw[pair], count) for pair, mean in found.items())
     return pd.DataFrame(rows, columns=PAIR_COLUMNS)
 
 
@@ -62,8 +57,7 @@ def main(snakemake):
         by_scorer(files.scores, names, "carb_consistency", order),
         by_scorer(files.benchmark, names, "carb", order),
     )
-    rows = read_jsonl(files.item_files)
-    languages = {row["id"]: row["languages"] for row in rows}
+    languages = {row["id"]: row["languages"] for row in read_jsonl(files.item_files)}
     pairs = pair_table(scores, benchmark, params.kinds, languages, order, params.k)
     write_exact(pairs, snakemake.output[0], PAIR_COLUMNS)
 

@@ -10,7 +10,6 @@ from polyreward.carb.figures.figure1 import COLUMNS
 from polyreward.carb.figures.figure2 import ALL, GROUP_COLUMNS, PANELS
 from polyreward.carb.figures.figure3 import BEST, BEST_KINDS, DOMAIN_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer, leaderboard_columns
-from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import unavailable_reasons, write_exact
 from polyreward.ops.jobs import run
@@ -21,10 +20,6 @@ SHOWN = 2  # reward models of each kind
 def example_item(board: Leaderboard, items: Sequence[dict], culture: str) -> dict:
     """Return the item of a culture on which the reward models are most divided."""
     of_culture = {item["id"]: item for item in items if item["culture"] == culture}
-    if not of_culture:
-        raise PolyrewardError(
-            f"carb.example_culture: there is no item of `{culture}`; name one of carb.cultures"
-        )
     divided = (board.right.loc[list(of_culture), board.reward_models()].mean(axis=1) - 0.5).abs()
     return of_culture[divided.sort_index(kind="stable").idxmin()]
 
@@ -38,22 +33,14 @@ def glance_table(
     records = [{"panel": "prompt", **key, "text": item["prompt"]}]
     kinds = [kind for kind in dict.fromkeys(board.kinds.values()) if kind != "baseline"]
     shown = [name for kind in kinds for name in board.best(kind, SHOWN)]
-    for number, text in enumerate(item["answers"]):
-        answer = {
-            **key,
-            "candidate": number,
-            "is_chosen": number == item["chosen"],
-            "text": text,
-            "from_culture": item["references"][number]["culture"],
-        }
-        for name in shown:
-            table = scores[name]
-            score = table.loc[(table["id"] == item["id"]) & (table["candidate"] == number), "score"].item()
-            records.append({"panel": "score", **answer, "scorer": name, "score": score})
+    of_item = {name: scores[name].set_index(["id", "candidate"])["score"][item["id"]] for name in shown}
+    for number, (text, reference) in enumerate(zip(item["answers"], item["references"], strict=True)):
+        answer = {"candidate": number, "is_chosen": number == item["chosen"], "text": text}
+        answer |= {"panel": "score", "from_culture": reference["culture"]}
+        records += ({**key, **answer, "scorer": name, "score": of_item[name][number]} for name in shown)
     counts = board.items.groupby(["language", "domain"]).size()
-    for in_culture, domain in product(board.cultures, board.domains):
-        key = {"panel": "count", "culture": in_culture, "domain": domain}
-        records.append({**key, "n_items": int(counts[in_culture, domain])})
+    for cell in product(board.cultures, board.domains):
+        records.append({"panel": "count", "culture": cell[0], "domain": cell[1], "n_items": counts[cell]})
     return pd.DataFrame(records).reindex(columns=COLUMNS).astype({"n_items": "Int64", "candidate": "Int64"})
 
 
@@ -64,25 +51,20 @@ def language_groups(languages: dict[str, dict], cultures: Sequence[str]) -> dict
         groups = defaultdict(list)
         for culture in cultures:
             groups[str(languages[culture][panel])].append(culture)
-        by_size = sorted(groups, key=lambda group: (-len(groups[group]), group))
-        order = sorted(groups, reverse=True) if panel == "resource_class" else by_size
-        found[panel] = {group: groups[group] for group in order}
+        by_size = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+        found[panel] = dict(sorted(by_size, reverse=True) if panel == "resource_class" else by_size)
     return found
 
 
 def sections_of(groups: dict[str, dict[str, list[str]]]) -> dict[str, list[str]]:
     """Return the groups of all panels as sections of a leaderboard."""
-    return {
-        f"{panel}: {group}": cultures
-        for panel, of_panel in groups.items()
-        for group, cultures in of_panel.items()
-    }
+    return {f"{panel}: {group}": names for panel, found in groups.items() for group, names in found.items()}
 
 
 def group_table(board: Leaderboard, groups: dict[str, dict[str, list[str]]]) -> pd.DataFrame:
     """Return each reward model's score on each group, and their mean, with intervals over topics.
 
-    The board has the groups as sections (`sections_of`)."""
+    board: with the sections of `sections_of`."""
     models, records = board.reward_models(), []
     scorers = {ALL: models, **{name: [name] for name in models}}
     for panel, of_panel in groups.items():
@@ -122,7 +104,7 @@ def main(snakemake):
     write_exact(board.table(), output.leaderboard, columns)
     write_exact(group_table(board, groups), output.groups, GROUP_COLUMNS)
     write_exact(domain_table(board, BEST_KINDS, BEST), output.domains, DOMAIN_COLUMNS)
-    write_exact(glance_table(board, items, scores, params.example_culture), output.glance, COLUMNS)
+    write_exact(glance_table(board, items, scores, settings["cultures"][0]), output.glance, COLUMNS)
 
 
 if __name__ == "__main__":

@@ -22,9 +22,8 @@ def with_benchmarks(
 ) -> pd.DataFrame:
     """Put each scorer's score on the two benchmarks next to its picks; one without scores is left out.
 
-    rewardbench: the language table of each language; its score is the mean over languages. of_model: {scorer:
-    the reward model that it is}, for those that pick among pairs as another does. confidence: of both tables'
-    intervals, from whose width a standard error is taken."""
+    rewardbench: the language table of each language, whose mean is the score. of_model: {knock-out: model}.
+    confidence: of both tables' intervals, whose width gives a standard error."""
     everywhere = pd.concat(rewardbench)
     lacking = {*carb.dropna(subset="missing")["scorer"], *everywhere.dropna(subset="missing")["reward_model"]}
     picks = picks[~picks["scorer"].isin(lacking) & ~picks["scorer"].map(of_model).isin(lacking)]

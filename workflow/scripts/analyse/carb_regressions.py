@@ -1,6 +1,6 @@
 """Regress what the picks are worth on the reward models' scores on each benchmark."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.verdicts import from_correlations
 from polyreward.carb.downstream.correlation import (
     BENCHMARKS,
+    BY_BASE,
     CORRELATE,
     CORRELATION_COLUMNS,
     FEWEST,
@@ -19,6 +20,7 @@ from polyreward.carb.downstream.correlation import (
     POINT_COLUMNS,
     RATINGS,
     REGRESSION,
+    STEIGER,
     correlations_with,
     fisher_difference,
     permuted_by_base,
@@ -49,15 +51,14 @@ def regression(x: Sequence[float], y: Sequence[float], confidence: float) -> dic
 def steiger(r_first: float, r_second: float, r_between: float, n: int) -> dict[str, float]:
     """Test whether two correlations with one variable differ; return STEIGER's values, p two-sided.
 
-    r_first, r_second: of the common variable (a rating) with each of two others. r_between: of those two.
-    The test takes the average correlation. z is nan where a correlation is perfect or unknown. Source:
-    Steiger 1980, formulas 10 and 14."""
-    given = {"r_first": r_first, "r_second": r_second, "r_between": r_between}
-    if not (np.abs(list(given.values())) < 1 - 1e-12).all():
-        return {**given, "z": np.nan, "z_p": np.nan}
-    difference, error = fisher_difference(r_first, r_second, r_between, n)
-    z = difference / error
-    return {**given, "z": z, "z_p": float(2 * stats.norm.sf(abs(z)))}
+    r_first, r_second: of the common variable with each of two others. r_between: of those two. z is nan where
+    one is perfect or unknown. Source: Steiger 1980, formulas 10 and 14, with the average r."""
+    given = (r_first, r_second, r_between)
+    z = np.nan
+    if (np.abs(given) < 1 - 1e-12).all():
+        difference, error = fisher_difference(*given, n)
+        z = difference / error
+    return dict(zip(STEIGER, (*given, z, float(2 * stats.norm.sf(abs(z)))), strict=True))
 
 
 def permutation_p(r: float, permuted: np.ndarray) -> float:
@@ -80,43 +81,34 @@ def by_base(rows: pd.DataFrame, rating: str, benchmark: str, interval: Interval)
         verdict = "not decided: scores do not differ"
     else:
         verdict = CORRELATE if p < 1 - interval.confidence else "not decided"
-    return {
-        "r": r,
-        "r_low": low,
-        "r_high": high,
-        "n_bases": count,
-        "p_permuted": p if np.isfinite(r) else np.nan,
-        "reliability_rating": reliability(rows[rating], rows[f"{rating}_se"]),
-        "reliability_benchmark": reliability(rows[benchmark], rows[f"{benchmark}_se"]),
-        "verdict": verdict,
-    }
+    reliabilities = [reliability(rows[name], rows[f"{name}_se"]) for name in (rating, benchmark)]
+    values = (r, low, high, count, p if np.isfinite(r) else np.nan, *reliabilities, verdict)
+    return dict(zip(BY_BASE, values, strict=True))
 
 
 def correlation_table(points: pd.DataFrame, interval: Interval) -> pd.DataFrame:
     """Return for each set, selection, policy and rating a regression on each benchmark.
 
     The row of the first benchmark has the test between the two. Too few reward models decide nothing."""
-    records = []
+    records, (first, second) = [], BENCHMARKS
     for of, rows in points.groupby(OF, sort=False):
-        whose = dict(zip(OF, of, strict=True))
+        whose, count = dict(zip(OF, of, strict=True)), len(rows)
         for rating in (name for name in RATINGS if rows[name].notna().any()):
-            if len(rows) < FEWEST:
-                verdict = f"not decided: {len(rows)} reward models"
-                few = {"n": len(rows), "n_bases": rows["base"].nunique(), "verdict": verdict}
-                found = [{"benchmark": benchmark, **few} for benchmark in BENCHMARKS]
-            else:
-                found = _regressions(rows, rating, interval)
-            records += [{**whose, "rating": rating, **row} for row in found]
+            r = rows[[rating, first, second]].corr()
+            for benchmark in BENCHMARKS:
+                row = {**whose, "rating": rating, "benchmark": benchmark, "n": count}
+                if count < FEWEST:
+                    row |= {
+                        "n_bases": rows["base"].nunique(),
+                        "verdict": f"not decided: {count} reward models",
+                    }
+                else:
+                    row |= regression(rows[benchmark], rows[rating], interval.confidence)
+                    row |= by_base(rows, rating, benchmark, interval)
+                    if benchmark == first:
+                        row |= steiger(*r.loc[rating, BENCHMARKS], r.loc[first, second], count)
+                records.append(row)
     return pd.DataFrame(records).reindex(columns=CORRELATION_COLUMNS)
-
-
-def _regressions(rows: pd.DataFrame, rating: str, interval: Interval) -> Iterator[dict]:
-    first, second = BENCHMARKS
-    r = rows[[rating, first, second]].corr()
-    test = steiger(r.loc[rating, first], r.loc[rating, second], r.loc[first, second], len(rows))
-    for benchmark, extra in ((first, test), (second, {})):
-        found = regression(rows[benchmark], rows[rating], interval.confidence)
-        yield {"benchmark": benchmark, **found, **by_base(rows, rating, benchmark, interval), **extra}
 
 
 def main(snakemake):

@@ -1,6 +1,6 @@
 """Measure how far each rewrite moves each reward model's scores."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -25,56 +25,63 @@ from polyreward.core.tables import read_table, write_exact
 from polyreward.ops.jobs import run
 from polyreward.think_as_locals.replies import REPLY_COLUMNS
 
-# What |score| is in (score' - score) / |score|. "log-odds" and "shares" are judges', whose base against
-# itself has half of the probability or of the replies. "own" is the score, where 0 means something: an answer
-# as likely as under the reference, certain, or empty. A classifier's reward may be moved by any constant, so
-# that it has none.
-ZEROS = ("log-odds", "shares", "own")
+Scores = Mapping[str, pd.DataFrame]  # by scorer
 
 
 def parts_of_score(scores: pd.DataFrame, zero: str) -> tuple[pd.DataFrame, pd.Series]:
     """Return score of the rewrite - score of the base (ids by PERTURBATIONS), and |score of the base|.
 
-    A judge's scores are log-odds of preferring a rewrite to the base (nats), or differences of their shares
-    of the replies. The base against itself has one half; the rewrite one half and half of tanh(log-odds / 2),
-    or of the difference."""
-    wide = scores.pivot(index="id", columns="candidate", values="score")
-    ahead = wide.drop(columns=0).set_axis(list(PERTURBATIONS), axis=1).sub(wide[0], axis=0)
+    zero: "own" where 0 means something: an answer as likely as under the reference, certain, or empty. A
+    judge's scores are "log-odds" (nats) of preferring a rewrite to the base, or the difference of their
+    "shares" of the replies. The base against itself has one half; the rewrite one half and half of
+    tanh(log-odds / 2), or of the difference. A classifier's reward has no zero."""
+    ahead = relative_changes(scores, 1)
     if zero == "own":
-        return ahead, wide[0].abs()
-    return (np.tanh(ahead / 2) if zero == "log-odds" else ahead) / 2, pd.Series(0.5, wide.index)
+        base = scores[scores["candidate"] == 0].set_index("id")["score"]
+        return ahead, base.loc[ahead.index].abs()
+    return (np.tanh(ahead / 2) if zero == "log-odds" else ahead) / 2, pd.Series(0.5, ahead.index)
 
 
 def perturbation_table(
-    scores: Mapping[str, pd.DataFrame],
-    benchmark: Mapping[str, pd.DataFrame],
-    kinds: Mapping[str, str],
-    zeros: Mapping[str, str],
-    interval: Interval,
+    scores: Scores, benchmark: Scores, kinds: Mapping[str, str], zeros: Mapping[str, str], interval: Interval
 ) -> pd.DataFrame:
-    """Return a row for each scorer and perturbation (PERTURBATION_COLUMNS), ranked.
+    """Return a row for each scorer and perturbation (PERTURBATION_COLUMNS).
 
-    change: mean relative change; direction: where its interval excludes 0. size: the same without sign.
-    lower_pct: items whose score falls. percent: the mean of score' - score in percent of the mean |score|.
-    Intervals are by bootstrap over topics, with the same draws for all scorers.
-
-    scores: {scorer: its scores of the rewrites}; without any, its numbers are empty and `note` says so.
-    benchmark: {scorer: its scores of the benchmark}, whose spread is the unit. zeros: {scorer: one of ZEROS};
-    percent is empty for others."""
+    change: mean relative change, in units of the spread on the benchmark; direction: where its interval
+    excludes 0. size: the same without sign. lower_pct: items whose score falls. percent: the mean of score' -
+    score in percent of the mean |score|, for scorers in zeros, {scorer: as in parts_of_score}. Intervals are
+    by bootstrap over topics, with the same draws for all scorers. Without rewrites numbers are empty."""
     check_same_items(scores)
     tables = []
     for name, table in scores.items():
+        key = {"scorer": name, "kind": kinds[name], "perturbation": list(PERTURBATIONS)}
+        rows = pd.DataFrame(key).reindex(columns=PERTURBATION_COLUMNS)
         if table.empty:
-            key = {"scorer": name, "kind": kinds[name], "perturbation": list(PERTURBATIONS)}
-            rows = pd.DataFrame({**key, "direction": "", "n_items": 0, "note": f"not tested: {NO_REWRITES}"})
-            tables.append(rows.reindex(columns=PERTURBATION_COLUMNS))
-            continue
-        unit = spread(benchmark[name])
-        rows = _rows(name, kinds[name], table, unit, interval)
-        if name in zeros:
-            rows[PERCENT] = _percents(table, zeros[name], interval)
+            rows = rows.assign(direction="", n_items=0, note=f"not tested: {NO_REWRITES}")
+        else:
+            _fill(rows, table, spread(benchmark[name]), zeros.get(name), interval)
         tables.append(rows)
-    return ranked(pd.concat(tables))
+    return pd.concat(tables)
+
+
+def _fill(rows: pd.DataFrame, table: pd.DataFrame, unit: float, zero: str | None, interval: Interval) -> None:
+    changes = relative_changes(table, unit)
+    means, freedom = _drawn_means(table, changes, interval)
+    signed, sizes = np.hsplit(means, 2)
+    rows[["change", "low", "high"]] = _estimates(signed, freedom, interval)
+    rows[["size", "size_low", "size_high"]] = _estimates(sizes, freedom, interval, (0, np.inf))
+    rows[INDEX] = _estimates(sensitivity_index(sizes)[:, None], freedom, interval, (-1, 1))[0]
+    rows["direction"] = [direction(*row) for row in rows[["change", "low", "high"]].itertuples(index=False)]
+    rows["lower_pct"] = np.where(np.isfinite(rows["size"]), 100 * (changes < 0).mean(), np.nan)
+    rows["n_items"] = len(changes)
+    rows["note"] = "" if np.isfinite(rows["index"]).all() else NO_CHANGE if unit else NO_SPREAD
+    if zero:
+        changes, base = parts_of_score(table, zero)
+        means, freedom = _drawn_means(table, changes, interval, base)
+        parts, base = means[:, :-1], means[:, -1:]
+        ratios = 100 * np.divide(parts, base, out=np.full_like(parts, np.nan), where=base > SAME)
+        signed, unsigned = np.hsplit(ratios, 2)
+        rows[PERCENT] = np.column_stack([_estimates(signed, freedom, interval), unsigned[0]])
 
 
 def _drawn_means(
@@ -89,33 +96,6 @@ def _drawn_means(
     seed = job_seed(interval.seed, "bootstrap", "carb_perturbation")
     drawn = resampled_sections(values, subsets, topics, weights, sections, interval.samples, seed)[:, :, 0]
     return np.vstack([values.mean(axis=0), drawn]), topics.nunique() - 1
-
-
-def _percents(table: pd.DataFrame, zero: str, interval: Interval) -> np.ndarray:
-    changes, sizes = parts_of_score(table, zero)
-    means, freedom = _drawn_means(table, changes, interval, sizes)
-    parts, base = means[:, :-1], means[:, -1:]
-    ratios = 100 * np.divide(parts, base, out=np.full_like(parts, np.nan), where=base > SAME)
-    signed, unsigned = np.hsplit(ratios, 2)
-    return np.column_stack([_estimates(signed, freedom, interval), unsigned[0]])
-
-
-def _rows(name: str, kind: str, table: pd.DataFrame, unit: float, interval: Interval) -> pd.DataFrame:
-    changes = relative_changes(table, unit)
-    means, freedom = _drawn_means(table, changes, interval)
-    signed, sizes = np.hsplit(means, 2)
-    rows = pd.DataFrame({"scorer": name, "kind": kind, "perturbation": list(PERTURBATIONS)})
-    rows = rows.reindex(columns=PERTURBATION_COLUMNS)
-    rows[["change", "low", "high"]] = _estimates(signed, freedom, interval)
-    rows[["size", "size_low", "size_high"]] = _estimates(sizes, freedom, interval, (0, np.inf))
-    rows[INDEX] = _estimates(sensitivity_index(sizes)[:, None], freedom, interval, (-1, 1))[0]
-    without = NO_CHANGE if unit else NO_SPREAD
-    return rows.assign(
-        direction=[direction(*row) for row in rows[["change", "low", "high"]].itertuples(index=False)],
-        lower_pct=np.where(np.isfinite(rows["size"]), 100 * (changes < 0).mean(), np.nan),
-        n_items=len(changes),
-        note="" if np.isfinite(rows["index"]).all() else without,
-    )
 
 
 def direction(change: float, low: float, high: float) -> str:
@@ -133,24 +113,9 @@ def _estimates(
     return np.column_stack([values[0], ends])
 
 
-def grouped_table(
-    groups: Sequence[tuple[Mapping[str, str], dict[str, pd.DataFrame], dict[str, pd.DataFrame]]],
-    zeros: Mapping[str, str],
-    interval: Interval,
-) -> pd.DataFrame:
-    """Return one perturbation table of groups of scorers, each with items of its own.
-
-    groups: ({scorer: kind}, {scorer: its scores of the rewrites}, {scorer: of the benchmark}); scorers
-    without scores are left out."""
-    tables = [
-        perturbation_table(*in_all(rewrites, benchmark), kinds, zeros, interval)
-        for kinds, rewrites, benchmark in groups
-    ]
-    return ranked(pd.concat(tables))
-
-
-def ranked(table: pd.DataFrame) -> pd.DataFrame:
-    """Put a table's scorers of the highest index first, baselines last."""
+def ranked(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Put tables together, scorers of the highest index first, baselines last."""
+    table = pd.concat(tables)
     table = table.assign(last=table["kind"] == "baseline")
     table = table.sort_values(["last", "index"], ascending=[True, False], kind="stable")
     return table[PERTURBATION_COLUMNS].reset_index(drop=True)
@@ -165,16 +130,19 @@ def with_replies(table: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
 
 
 def main(snakemake):
-    params, files = snakemake.params, snakemake.input
+    params, files, interval = snakemake.params, snakemake.input, Interval(**snakemake.params.interval)
     names, languages, judges = params.kinds, params.cultures, params.judges
     scores = by_scorer(files.scores, names, "carb_perturbation", languages)
     benchmark = by_scorer(files.benchmark, names, "carb", languages)
     judged = by_scorer(files.judged, judges, "carb_perturbation", languages)
     matches = by_scorer(files.matches, judges.values(), "carb_matches")
     of_judges = {name: matches[judge] for name, judge in judges.items() if judge in matches}
-    groups = [(names, scores, benchmark), (dict.fromkeys(judges, "generative"), judged, of_judges)]
-    table = grouped_table(groups, params.zeros, Interval(**params.interval))
     replies = pd.concat([read_table(path, REPLY_COLUMNS) for path in files.replies])
+    # Judges of Think-as-Locals have fewer items, and a knock-out instead of the benchmark.
+    groups = ((names, scores, benchmark), (dict.fromkeys(judges, "generative"), judged, of_judges))
+    table = ranked(
+        perturbation_table(*in_all(*both), kinds, params.zeros, interval) for kinds, *both in groups
+    )
     write_exact(with_replies(table, replies), snakemake.output[0], PERTURBATION_COLUMNS)
 
 

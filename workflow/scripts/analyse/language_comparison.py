@@ -23,12 +23,8 @@ def language_table(
 ) -> pd.DataFrame:
     """Return Tables 3-7's rows of one language, one for each reward model: the mean over its seeds.
 
-    base_model and rm_training are empty for a reward model that was not trained here.
-
-    Args:
-        missing: {reward model: why it has no scores}; it has an empty row with the reason.
-        half_credit: reward models whose ties are half right.
-    """
+    base_model and rm_training are empty for a reward model that was not trained here. missing: {reward model:
+    why its row is empty}. half_credit: reward models whose ties are half right."""
     comparison = Comparison(scores, benchmark, interval, half_credit)
     seeds: dict[str, list[str]] = {}
     for model in comparison.scorers:
@@ -37,14 +33,10 @@ def language_table(
     records = []
     for model, of_model in seeds.items():
         trained = ModelName.parse(model) if "_" in model else None
-        row = {
-            "reward_model": model,
-            "base_model": trained and trained.base,
-            "rm_training": trained and trained.language,
-            "n_seeds": len(of_model),
-            "avg_sd": comparison.spread(of_model),
-        }
-        records.append(row | comparison.contrast(mean_of(of_model), [of_model]))
+        names = {"base_model": trained.base, "rm_training": trained.language} if trained else {}
+        over_seeds = {"n_seeds": len(of_model), "avg_sd": comparison.spread(of_model)}
+        contrast = comparison.contrast(mean_of(of_model), [of_model])
+        records.append({"reward_model": model, **names, **over_seeds, **contrast})
     records += [{"reward_model": model, "missing": reason} for model, reason in missing.items()]
     table = pd.DataFrame(records).assign(eval_language=comparison.language)
     return sizes_of(table.reindex(columns=LANGUAGE_COLUMNS), ["n_pairs", "n_templates", "n_seeds"])
@@ -53,9 +45,8 @@ def language_table(
 def main(snakemake):
     params, files = snakemake.params, snakemake.input
     facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
-    table = language_table(
-        read_scores(files), unavailable_reasons(files), facts, interval, params.half_credit
-    )
+    missing = unavailable_reasons(files)
+    table = language_table(read_scores(files), missing, facts, interval, params.half_credit)
     write_table(table, snakemake.output[0], LANGUAGE_COLUMNS)
 
 

@@ -29,9 +29,9 @@ def comparison_table(
 ) -> pd.DataFrame:
     """Return a row for each judge and for each contrast of two, in percent and points, with paired intervals.
 
-    rewardbench: the mean over languages of the average of the sections, by bootstrap over templates. carb:
-    the mean over items, by bootstrap over topics within domains. mean: of the two, drawn independently.
-    half_credit: judges whose ties are half right on rewardbench. missing: {judge: why its row is empty}."""
+    rewardbench: the mean over languages of the sections' average, by bootstrap over templates. carb: the mean
+    over items, by bootstrap over topics within domains. mean: of the two, drawn independently. half_credit:
+    judges whose ties are half right on rewardbench. missing: {judge: why its row is empty}."""
     rewardbench, carb = in_all(rewardbench, carb)
     draws = judge_draws(rewardbench, carb, benchmark, cultures, domains, interval, half_credit)
     anyones, items = next(iter(rewardbench.values())), next(iter(carb.values()))
@@ -41,23 +41,18 @@ def comparison_table(
         "n_items": items["id"].nunique(),
         "n_cultures": len(cultures),
     }
-    records = [
-        {"judge": name, **draws.estimates(name, interval), **sizes, **_form(replies.loc[name])}
-        for name in rewardbench
-    ]
+    records = []
+    for name in rewardbench:
+        count, in_form = replies.loc[name, ["replies", "in_form"]]
+        form = {"n_replies": count, "in_form_pct": 100 * in_form / count if count else np.nan}
+        records.append({"judge": name, **draws.estimates(name, None, interval), **sizes, **form})
     records += [{"judge": name, "missing": reason} for name, reason in missing.items()]
-    for one, other in contrasts:
-        if {one, other} & missing.keys():
-            continue
-        records.append({"judge": f"{one} - {other}", **draws.differences(one, other, interval), **sizes})
+    records += [
+        {"judge": f"{one} - {other}", **draws.estimates(one, other, interval), **sizes}
+        for one, other in contrasts
+        if not {one, other} & missing.keys()
+    ]
     return sizes_of(pd.DataFrame(records, columns=COLUMNS), WHOLE)
-
-
-def _form(row: pd.Series) -> dict[str, float]:
-    return {
-        "n_replies": row["replies"],
-        "in_form_pct": 100 * row["in_form"] / row["replies"] if row["replies"] else np.nan,
-    }
 
 
 def main(snakemake):

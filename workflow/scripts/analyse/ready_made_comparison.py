@@ -22,11 +22,8 @@ def ready_made_table(
 ) -> pd.DataFrame:
     """Return Table 2's rows: every reward model that was not trained here, on every language.
 
-    Args:
-        missing: {reward model: why its row is empty}.
-        kinds: {reward model: its kind}, in the order of the rows; a baseline's ties are half right.
-        half_credit: other reward models whose ties are half right.
-    """
+    missing: {reward model: why its row is empty}. kinds: {reward model: its kind}, in the order of the rows;
+    a baseline's ties are half right, as are half_credit's."""
     half_right = {*half_credit, *(name for name, kind in kinds.items() if kind == "baseline")}
     comparisons = [
         Comparison(of_language, benchmark, interval, half_right)

@@ -21,8 +21,7 @@ KIND_COLUMNS = [name if name != "subset" else "rejected" for name in SUBSET_COLU
 
 
 def length_slices(rows: Sequence[dict]) -> dict[str, list[str]]:
-    """Return the ids of all pairs, and of those whose chosen answer is the longer or the shorter one, in
-    characters."""
+    """Return the ids of all pairs, and of those whose chosen answer is the longer or the shorter one."""
     slices = {"all": [row["id"] for row in rows], "chosen_longer": [], "chosen_shorter": []}
     for row in rows:
         difference = len(row["chosen"]) - len(row["rejected"])
@@ -41,17 +40,13 @@ def scorer_tables(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return (rows of baselines.csv, rows of subsets.csv) for one benchmark and language.
 
-    Args:
-        half_credit: reward models whose ties are half right, as a baseline's are.
-    """
-    of_scorer, of_subset = [], []
+    half_credit: reward models whose ties are half right, as a baseline's are."""
+    of_scorer, of_subset, half_right = [], [], {*baselines, *half_credit}
     for slice_name, ids in length_slices(rows).items():
         if not ids:
             continue
         in_slice = scores[scores["id"].isin(ids)]
-        comparison = Comparison(
-            in_slice, benchmark, interval, {*baselines, *half_credit}, slice_name != "all"
-        )
+        comparison = Comparison(in_slice, benchmark, interval, half_right, slice_name != "all")
         for name in comparison.scorers:
             key = _key(comparison, name, baselines)
             of_scorer.append({**key, "slice": slice_name, **comparison.contrast({name: 1.0})})
@@ -68,9 +63,7 @@ def kind_table(
     interval: Interval,
     half_credit: Collection[str] = (),
 ) -> pd.DataFrame:
-    """Return rows of kinds.csv: the accuracy of each scorer on each kind of rejected answer.
-
-    A benchmark without kinds has one, `written`. Arguments as in scorer_tables."""
+    """Return rows of kinds.csv: each scorer's accuracy on each kind of rejected answer, or on `written`."""
     kinds = {row["id"]: row.get("kind", "written") for row in rows}
     by_kind = Benchmark(benchmark.name, {"": list(dict.fromkeys(kinds.values()))}, {})
     scores = scores.assign(subset=scores["id"].map(kinds))

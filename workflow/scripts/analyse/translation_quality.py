@@ -21,8 +21,7 @@ def quality_row(
 ) -> pd.DataFrame:
     """Return one row of the quality table, over the ids that the translation and the reference share.
 
-    chrf: corpus level, 0-100, sacrebleu's defaults. length_ratio: characters over the source's.
-    untranslated_pct: texts that equal their source."""
+    chrf: of the corpus, 0-100, sacrebleu's defaults. untranslated_pct: texts that equal their source."""
     by_id = [{row["id"]: row for row in rows} for rows in (source, translated, reference)]
     both = by_id[1].keys() & by_id[2].keys()
     if not both or not both <= by_id[0].keys():

@@ -28,9 +28,7 @@ def twin_table(
 ) -> pd.DataFrame:
     """Return twins.csv's rows of one language: each section, and all families together.
 
-    Args:
-        half_credit: reward models whose ties are half right, as the baselines' are.
-    """
+    half_credit: reward models whose ties are half right, as the baselines' are."""
     tables, records = tables_of_same_pairs(scores), []
     for section, subsets in {"all": scores["subset"].unique(), **sections}.items():
         for name, table in tables.items():
@@ -47,9 +45,8 @@ def twin_table(
 def twin_row(scores: pd.DataFrame, ties: str, interval: Interval) -> dict[str, float]:
     """Return how a scorer does on twins, in percent, with intervals over families.
 
-    pair_accuracy: over pairs. both_right: both pairs of a family. sum_right: the sum of a family's two
-    margins is positive (a tie counts as `ties` says).
-    """
+    pair_accuracy: over pairs. both_right: both pairs of a family. sum_right: a family's two margins sum to
+    more than zero (a tie counts as `ties` says)."""
     margin = scores["score_chosen"] - scores["score_rejected"]
     table = scores.assign(right=correctness(scores, ties), margin=margin)
     families = table.groupby("template").agg(right=("right", "mean"), margin=("margin", "sum"))

@@ -13,8 +13,8 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import read_scores, unavailable_reasons
 from polyreward.ops.jobs import run
 
-COLUMNS = ["reward_model", "benchmark", "language", "section", "accuracy_pct", "low", "high", "printed_pct"]
-COLUMNS += ["difference", "verdict", "n_pairs"]
+KEYS = ["reward_model", "benchmark", "language", "section"]
+COLUMNS = [*KEYS, "accuracy_pct", "low", "high", "printed_pct", "difference", "verdict", "n_pairs"]
 WITHIN = 0.5  # percentage points: the paper prints one decimal, and kernels turn a few of 2,985 pairs
 # What the authors' own reward models are called in Table 3: (base, training language)
 PRINTED_AS = {
@@ -61,10 +61,7 @@ def anchor_table(
 ) -> pd.DataFrame:
     """Return a row (COLUMNS) for each reward model, benchmark, language, section and average.
 
-    Args:
-        scores: of all reward models; the first of the benchmarks is what is printed, in the source language.
-        half_credit: reward models whose ties are half right.
-    """
+    The first of the benchmarks is what is printed, in the source language. half_credit: as in Comparison."""
     records, first = [], next(iter(benchmarks))
     for (name, language), of_language in scores.groupby(["benchmark", "language"], sort=False):
         comparison = Comparison(of_language, benchmarks[name], interval, half_credit)
@@ -76,21 +73,9 @@ def anchor_table(
             off = {section: found[section] - known.get((scorer, section), float("nan")) for section in VALUES}
             for section in VALUES:
                 look_at = where_to_look(section, off, subsets, benchmarks[name].sections)
-                records.append(
-                    {
-                        "reward_model": scorer,
-                        "benchmark": name,
-                        "language": language,
-                        "section": section,
-                        "accuracy_pct": found[section],
-                        "low": found[f"{section}_low"],
-                        "high": found[f"{section}_high"],
-                        "printed_pct": known.get((scorer, section)),
-                        "difference": off[section],
-                        "verdict": verdict(off[section], look_at),
-                        "n_pairs": found["n_pairs"],
-                    }
-                )
+                accuracy = [found[f"{section}{end}"] for end in ("", "_low", "_high")]
+                said = [known.get((scorer, section)), off[section], verdict(off[section], look_at)]
+                records.append((scorer, name, language, section, *accuracy, *said, found["n_pairs"]))
     table = pd.DataFrame(records, columns=COLUMNS)
     return table.astype({"printed_pct": float}).sort_values("reward_model", kind="stable", ignore_index=True)
 

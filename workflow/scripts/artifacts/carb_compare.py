@@ -24,8 +24,7 @@ PRINTED_BENCHMARKS = {"carb": "CARB", "rewardbench": "M-RewardBench"}
 def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, base: str) -> pd.DataFrame:
     """Pair a table of ours with the printed one; no rows if nothing is in both.
 
-    A reward model is paired with those of its kind, and a judge with the one at the same stage of training. A
-    rating over all policies is paired with each printed one. base: the model that becomes a judge."""
+    base: the model that becomes a judge."""
     return paired(*SHAPES[artifact](ours, printed, base))
 
 

@@ -16,9 +16,7 @@ COLUMNS = 4  # of panels
 
 @paper_style()
 def draw_consistency(table: pd.DataFrame) -> Figure:
-    """Draw a panel per reward model: the consistency of each pair of languages, from 0 to 1.
-
-    table: carb_agreement.pair_table's rows."""
+    """Draw a panel per reward model: the consistency of each pair of languages, from 0 to 1."""
     languages = list(dict.fromkeys([*table["language_1"], *table["language_2"]]))
     scorers = list(table["scorer"].unique())
     rows = math.ceil(len(scorers) / COLUMNS)
@@ -40,10 +38,8 @@ def draw_consistency(table: pd.DataFrame) -> Figure:
     for axis in axes.flat[len(scorers) :]:
         axis.set_visible(False)
     bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.4, aspect=30, pad=0.02)
-    bar.set_label(
-        f"consistency: 1 where both languages' answers have the same score (n = {span(table['n_items'])}"
-        " items a pair)"
-    )
+    count = f"n = {span(table['n_items'])} items a pair"
+    bar.set_label(f"consistency: 1 where both languages' answers have the same score ({count})")
     return figure
 
 

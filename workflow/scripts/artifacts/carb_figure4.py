@@ -22,9 +22,7 @@ SPREAD = 0.14  # between two benchmarks, in units of a policy's width
 
 
 def plotted(correlations: pd.DataFrame, rating: str) -> pd.DataFrame:
-    """Return the figure's rows and columns: best-of-N, each question set by its own rating.
-
-    rating: for sets that have it; a set with only references is shown by chrF."""
+    """Return the figure's rows and columns: best-of-N, by a rating, or chrF of sets without it."""
     rows = correlations[correlations["selection"] == BEST_OF_N]
     has_it = rows["downstream"].isin(rows.loc[rows["rating"] == rating, "downstream"])
     return rows.loc[rows["rating"] == has_it.map({True: rating, False: "chrf"}), PLOTTED]
@@ -34,8 +32,7 @@ def plotted(correlations: pd.DataFrame, rating: str) -> pd.DataFrame:
 def draw_correlations(table: pd.DataFrame, confidence: str) -> Figure:
     """Draw each benchmark's correlation with the rating: a row per set, by policy, the pooled one last.
 
-    Filled marks are decided correlations (carb_regressions.by_base). One that is unknown because scores do
-    not differ has no mark. table: from `plotted`. confidence: such as "95%"."""
+    Filled marks are decided; an unknown correlation has none. confidence: such as "95%"."""
     policies = sorted(table["policy"].unique(), key=lambda name: name == POOLED)  # else in the table's order
     sets = list(table.groupby("downstream", sort=False))
     wide = len(policies) > IN_ONE_COLUMN

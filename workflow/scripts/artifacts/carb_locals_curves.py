@@ -48,25 +48,22 @@ def curves(records: dict[str, str | Path]) -> pd.DataFrame:
 
     groups_equal: questions whose replies all had the same reward, so that none has an advantage.
     share_<fault>, valid_share: the shares of replies with a fault, and of well-formed ones."""
-    return pd.concat(
-        [_of_run(run, json.loads(Path(path).read_text(encoding="utf-8"))) for run, path in records.items()]
-    )
-
-
-def _of_run(run: str, record: dict) -> pd.DataFrame:
-    steps = pd.DataFrame([entry for entry in record["steps"] if "loss" in entry])
-    keys = {"step": "step"} | REPLIES | UPDATES
-    table = pd.DataFrame({name: steps.get(key) for name, key in keys.items()})
-    groups, known = record["groups"], table["reward"].notna()
-    at_replies = pd.Series(groups, table.index).where(known)
-    table = table.assign(run=run, valid_share=(1 + table["layout"]) / 2, groups=at_replies)
-    tied = steps.get("tied_groups", float("nan"))  # which older trainings did not count
-    return table.assign(groups_equal=tied * groups).round({"groups_equal": 0})[COLUMNS]
+    tables, keys = [], {"step": "step"} | REPLIES | UPDATES
+    for name, path in records.items():
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
+        groups = record["groups"]
+        steps = pd.DataFrame([entry for entry in record["steps"] if "loss" in entry])
+        table = pd.DataFrame({column: steps.get(key) for column, key in keys.items()})
+        at_replies = pd.Series(groups, table.index).where(table["reward"].notna())
+        equal = (steps["tied_groups"] * groups).round()
+        shares = {"valid_share": (1 + table["layout"]) / 2, "groups": at_replies, "groups_equal": equal}
+        tables.append(table.assign(run=name, **shares)[COLUMNS])
+    return pd.concat(tables)
 
 
 @paper_style()
 def draw_curves(table: pd.DataFrame, names: dict[str, str]) -> Figure:
-    """Draw every run's curves, a panel for each of PANELS. table: from `curves`; names: {run: its legend}."""
+    """Draw every run's curves, a panel for each of PANELS. names: {run: its legend}."""
     figure = Figure(figsize=(TEXT_WIDTH, 3.4), layout="constrained")
     axes = figure.subplots(2, 4).flat
     looks = looks_by_place(list(names))
@@ -84,8 +81,7 @@ def draw_curves(table: pd.DataFrame, names: dict[str, str]) -> Figure:
             axis.set(xticks=[], yticks=[])
         if column == "groups_equal":
             axis.set_ylim(-5, 105)
-        axis.set_ylabel(label)
-        axis.set_xlabel("step")
+        axis.set(xlabel="step", ylabel=label)
     groups = table["groups"].dropna()
     title = f"n = {span(groups)} questions at a step" if len(groups) else None
     look = {"loc": "outside lower center", "ncols": len(names), "handlelength": 3.2, "title": title}

@@ -10,7 +10,7 @@ from polyreward.ops.jobs import run
 
 
 def display_perturbations(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
-    """Lay out the table in text cells, a row per scorer; confidence: the intervals' level ("95%")."""
+    """Lay out the table in text cells, a row per scorer; confidence: such as "95%"."""
     # An index has no interval where draws of items are among the bootstrap's of which no score moves.
     how, shown = ("+.2f", " [not known]"), []
     for (name, kind), rows in table.groupby(["scorer", "kind"], sort=False):

@@ -12,15 +12,10 @@ OFF_THE_SHELF, DELTA = "off the shelf", "delta"
 
 
 def compared(artifact: str, ours: pd.DataFrame, printed: pd.DataFrame, language: str | None) -> pd.DataFrame:
-    """Return the cells that our table and the printed one share, paired by model; no rows where none of our
-    languages is printed.
+    """Return the cells that our table and the printed one share, paired by model; language: of a table of
+    one.
 
-    Args:
-        language: of a table of one evaluation language.
-
-    Raises:
-        PolyrewardError: they share a language, but no cell.
-    """
+    No rows where none of our languages is printed; an error where they share a language, but no cell."""
     shape = _language_table if language else {"table1": _table1, "table2": _table2}[artifact]
     pairs = paired(*shape(ours, printed, language))
     in_print = {*printed.columns, *printed.get("eval_language", ())}

@@ -1,7 +1,5 @@
-"""Execute a notebook in jupytext's percent format, and write it as .ipynb and as a web page.
-
-Both files are the same in every run.
-"""
+"""Execute a notebook in jupytext's percent format; write it as .ipynb and as a web page, the same in every
+run."""
 
 import logging
 import os
@@ -45,7 +43,7 @@ def execute_notebook(source: str | Path, settings: dict) -> NotebookNode:
     """Run a notebook (.py) in the working folder in a new kernel, and return it with its outputs.
 
     `SETTINGS` is set to settings after the cell tagged `parameters`. Cells have no times and no random ids.
-    Warnings go to the log. Raises PolyrewardError where no cell has that tag, or a cell fails."""
+    Warnings go to the log."""
     notebook = _with_settings(jupytext.read(source, fmt="py:percent"), settings, source)
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
     path = os.pathsep.join(filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")]))
@@ -66,29 +64,22 @@ def execute_notebook(source: str | Path, settings: dict) -> NotebookNode:
     for number, cell in enumerate(notebook.cells, start=1):
         cell.id = f"cell-{number}"
         if cell.cell_type == "code":
-            _warnings_to_log(cell)
+            for output in cell.outputs:
+                if output.get("name") == "stderr":
+                    logger.warning("%s: %s", cell.id, output.text)
+            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
     return notebook
 
 
-def _warnings_to_log(cell: NotebookNode) -> None:
-    for output in cell.outputs:
-        if output.get("name") == "stderr":
-            logger.warning("%s: %s", cell.id, output.text)
-    cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
-
-
 def _with_settings(notebook: NotebookNode, settings: dict, source: str | Path) -> NotebookNode:
-    tagged = [
-        number for number, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", [])
-    ]
+    tags = [cell.metadata.get("tags", []) for cell in notebook.cells]
+    tagged = [number for number, of_cell in enumerate(tags) if "parameters" in of_cell]
     if len(tagged) != 1:
         wanted = 'tag the one that sets SETTINGS, `# %% tags=["parameters"]`'
         raise PolyrewardError(f"{source}: {len(tagged)} cells are tagged `parameters`; {wanted}")
-    text = (
-        "# Put in by the pipeline: what this run is configured to\nSETTINGS ="
-        f" {pprint.pformat(settings, sort_dicts=False)}"
-    )
-    notebook.cells.insert(tagged[0] + 1, new_code_cell(text))
+    head = "# Put in by the pipeline: what this run is configured to"
+    shown = pprint.pformat(settings, sort_dicts=False)
+    notebook.cells.insert(tagged[0] + 1, new_code_cell(f"{head}\nSETTINGS = {shown}"))
     return notebook
 
 

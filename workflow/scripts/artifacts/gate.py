@@ -23,16 +23,13 @@ def gate_table(
 ) -> pd.DataFrame:
     """Return the models' mean minus each baseline's; the row of `length` is the gate.
 
-    The models are one model's trainings, with the variance between them in the interval.
-    verdict: "above" where the whole interval is above zero, "below" where it is below, else "not decided".
-    """
+    The models are one model's trainings, with the variance between them in the interval."""
     comparison = Comparison(scores, benchmark, interval, baselines)
-    records = []
+    key, records = {"eval_language": comparison.language, "models": " ".join(models)}, []
     for baseline in baselines:
         row = comparison.contrast({**mean_of(models), baseline: -1.0}, [models])
         verdict = "above" if row["avg_low"] > 0 else "below" if row["avg_high"] < 0 else "not decided"
-        key = {"eval_language": comparison.language, "models": " ".join(models), "baseline": baseline}
-        records.append({**key, **row, "verdict": verdict})
+        records.append({**key, "baseline": baseline, **row, "verdict": verdict})
     return pd.DataFrame(records).reindex(columns=GATE_COLUMNS)
 
 

@@ -25,10 +25,7 @@ def own_table(
 ) -> pd.DataFrame:
     """Return every scorer's accuracy on each subset and on all items of a user's own benchmark.
 
-    Args:
-        confidence: the intervals' level, a fraction.
-        half_credit: reward models whose ties are half right, as a baseline's are.
-    """
+    confidence: a fraction. half_credit: reward models whose ties are half right, as a baseline's are."""
     subsets: dict[str, list[dict]] = {}
     for row in rows:
         subsets.setdefault(row["subset"], []).append(row)

@@ -15,13 +15,8 @@ COLUMNS = ["name", "count", "of", "says"]
 def counted(
     name: str, table: pd.DataFrame, ends: tuple[str, str], bound: float, of: str, zero: str
 ) -> list[dict]:
-    """Return how many intervals lie above a bound, and how many below.
-
-    Args:
-        ends: the columns of the low and the high end; rows without an interval do not count.
-        of: what the rows are, in words.
-        zero: the bound, in words.
-    """
+    """Return how many rows (`of`, in words) have an interval above a bound (`zero`, in words), and how many
+    below."""
     low, high = (table[end].dropna() for end in ends)
     return [
         {
@@ -35,11 +30,7 @@ def counted(
 
 
 def summary_table(tables: dict[str, pd.DataFrame], main: str) -> pd.DataFrame:
-    """Return the counts of a run.
-
-    Args:
-        tables: table1, baselines, transfer_gap, claims, carb_leaderboard and carb_perturbation.
-    """
+    """Return the counts of a run from its tables, {name: table}."""
     table1, leaderboard = tables["table1"], tables["carb_leaderboard"]
     gaps = tables["transfer_gap"].dropna(subset="source_pct")  # not the rows that compare two bases
     deltas = table1["rm_training"] == "delta"
@@ -60,15 +51,11 @@ def summary_table(tables: dict[str, pd.DataFrame], main: str) -> pd.DataFrame:
         ),
     ]
     for paper, claims in tables["claims"].groupby("paper", sort=False):
-        rows += [
-            {
-                "name": f"{paper}_claims_{verdict.replace(' ', '_')}",
-                "count": int((claims["verdict"] == verdict).sum()),
-                "of": len(claims),
-                "says": f"claims of the {paper} paper with the verdict: {verdict}",
-            }
-            for verdict in VERDICTS
-        ]
+        for verdict in VERDICTS:
+            name = f"{paper}_claims_{verdict.replace(' ', '_')}"
+            count = int((claims["verdict"] == verdict).sum())
+            says = f"claims of the {paper} paper with the verdict: {verdict}"
+            rows.append({"name": name, "count": count, "of": len(claims), "says": says})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

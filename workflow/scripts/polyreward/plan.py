@@ -13,15 +13,15 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import update_config
 
 from polyreward.carb.inputs import Carb
+from polyreward.config.catalogs import Known, read_catalogs, read_checked
 from polyreward.config.inputs import stacked_tables, transfer_notebook
 from polyreward.config.model_files import ModelFiles
 from polyreward.config.project import Project
 from polyreward.config.registry import Registry, registry_of
-from polyreward.config.scale import Scale, read_catalogs
-from polyreward.config.schemas import check_schema
-from polyreward.config.settings import Known, Places, check_catalogs, check_settings
+from polyreward.config.scale import Scale
+from polyreward.config.settings import Places, check_catalogs, check_fit, parsed_settings
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.yaml_files import check_settings_files, parsed_yaml, read_yaml
+from polyreward.core.yaml_files import check_settings_files, parsed_yaml
 from polyreward.ops.jobs import PORTABLE
 from polyreward.ops.machine import cuda_devices
 from polyreward.ops.resources import JobResources
@@ -33,18 +33,10 @@ from polyreward.settings.think_as_locals import ThinkAsLocals as JudgeSettings
 from polyreward.sources.revisions import read_lock
 from polyreward.think_as_locals.inputs import ThinkAsLocals
 
-WITHOUT_SCHEMA = ("reward_models", "languages", "judge_questions", "judge_wordings")
-SCHEMAS = Path(__file__).parents[2] / "schemas"
-
 
 @dataclass(frozen=True)
 class Plan:
-    """What the rules take.
-
-    Attributes:
-        project: where the project's own files are.
-        resources: what jobs ask for.
-    """
+    """What the rules take. project: where its own files are. resources: what jobs ask for."""
 
     project: Project
     settings: Settings
@@ -126,14 +118,11 @@ def _checked_plan(workflow, folder: Path, config: dict, report: Callable) -> Pla
     # Another workflow that uses this one as a module runs in a folder of its own.
     project = Project(folder.parent)
     config = config if project.runs_here else project.found(_with_default_paths(config))
-    known = read_catalogs(
-        folder.parent,
-        config.get("language_folders"),
-        Path(),
-        lambda path: project.found((read_yaml if path.stem in WITHOUT_SCHEMA else _read_checked)(path)),
-    )
+    places = Places.given(workflow)
+    settings = parsed_settings(config, places)
+    known = read_catalogs(project, settings.language_folders, Path())
     check_catalogs(known)
-    settings = check_settings(config, known, Places.given(workflow))
+    check_fit(settings, known, places)
     if settings.portable:
         os.environ.update(PORTABLE)  # jobs inherit it before they load a library
     scale = Scale(settings, known)
@@ -143,9 +132,9 @@ def _checked_plan(workflow, folder: Path, config: dict, report: Callable) -> Pla
         project=project,
         settings=settings,
         known=known,
-        claims=_read_checked(folder / "claims.yaml"),
-        revisions=_read_checked(folder / "catalog/revisions.lock.yaml", read_lock),
-        artifacts=registry_of(scale, _read_checked(folder / "artifacts.yaml"), report),
+        claims=read_checked(folder / "claims.yaml"),
+        revisions=read_checked(folder / "catalog/revisions.lock.yaml", read_lock),
+        artifacts=registry_of(scale, read_checked(folder / "artifacts.yaml"), report),
         resources=JobResources(scale, cuda_devices(), lambda: workflow.local_exec, site_of(workflow)),
         scale=scale,
         files=files,
@@ -167,10 +156,3 @@ def _with_default_paths(config: dict) -> dict:
     }
     update_config(found, config)
     return found
-
-
-def _read_checked(path: Path, read: Callable = read_yaml) -> dict:
-    """Read a file of workflow/, and check it against its schema."""
-    data = read(path)
-    check_schema(data, path, SCHEMAS / f"{path.name.split('.')[0]}.schema.yaml")
-    return data

@@ -1,9 +1,9 @@
 """Let language models write the answers from the references."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
-from polyreward.carb.items.generators import Generators, drawn_generator, generators_of, replies_of
+from polyreward.carb.items.generators import Generators, generators_of, written
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.ops.jobs import run
 
@@ -17,32 +17,23 @@ Name no country and no people. Reply with the answer and nothing else."""
 
 
 def completed(
-    items: Sequence[dict], generators: Generators, languages: Mapping[str, str], seed: int
+    items: Iterable[dict], generators: Generators, languages: Mapping[str, str], seed: int
 ) -> list[dict]:
     """Replace possible items' answers by completions; each answer gains its `generator`, drawn by hash.
 
     Right and wrong answers are drawn alike, so that a generator's strength does not reveal the right one.
     Data stay as they are, and so does an answer whose completion is empty. languages: {culture: English name
     of its language}."""
-    finished = copy.deepcopy(list(items))
-    written = [
-        (item, answer)
-        for item in finished
-        if not item["is_fact"]
-        for answer in (item["chosen"], *item["answers"])
-    ]
-    asked = []
-    for item, answer in written:
-        key = ("generator", item["id"], answer["value"])
-        answer["generator"] = drawn_generator(generators, seed, *key)
-        facts = {
-            "language": languages[item["culture"]],
-            "prompt": item["prompt"],
-            "reference": answer["text"],
-        }
-        asked.append((answer["generator"], TEMPLATE.format(**facts)))
-    for (_, answer), reply in zip(written, replies_of(generators, asked, "completions"), strict=True):
-        answer["text"] = reply.strip() or answer["text"]
+    finished, answers, asked = copy.deepcopy(list(items)), [], []
+    for item in (item for item in finished if not item["is_fact"]):
+        for answer in (item["chosen"], *item["answers"]):
+            language = languages[item["culture"]]
+            text = TEMPLATE.format(language=language, prompt=item["prompt"], reference=answer["text"])
+            asked.append((("generator", item["id"], answer["value"]), text))
+            answers.append(answer)
+    replies = written(generators, asked, seed, "completions")
+    for answer, (generator, reply) in zip(answers, replies, strict=True):
+        answer.update(generator=generator, text=reply.strip() or answer["text"])
     return finished
 
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -32,7 +32,7 @@ REASONS = {
 }
 SETS = ("carb_perturbation", "carb_consistency")  # rewrites, and versions in all languages
 COUNT_COLUMNS = ["culture", "domain", "items", *REASONS, *(f"{name}_items" for name in SETS)]
-References = Mapping[tuple[str, str], dict]
+References = Mapping[tuple[str, str], dict]  # by topic and culture
 PLACE = re.compile(r"\{(\w)\}")  # in a rule's pattern: what the rewording keeps as it is
 NUMBER = re.compile(r"\d+")
 Written = dict[tuple[str, str], str]
@@ -51,19 +51,62 @@ class Wordings:
     foreign: Written = dataclasses.field(default_factory=dict)
 
     def reword(self, topic: str, culture: str, answer: str) -> str | None:
-        """Return another wording of a culture's answer in its own language, or None."""
+        """Return another wording of a culture's answer, or None."""
         found = self.reworded.get((topic, culture))
         for pattern, rewording in self.rules.get(culture, ()) if not found else ():
-            match = _pattern(pattern).fullmatch(answer)
+            parts = enumerate(PLACE.split(pattern))  # text, name, text, name, ...
+            regex = "".join(f"(?P<{part}>.+)" if n % 2 else re.escape(part) for n, part in parts)
+            match = re.fullmatch(regex, answer)
             if match:
                 found = PLACE.sub(lambda place, match=match: match[place[1]], rewording)
                 break
         return found if found and is_rewording(answer, found) else None
 
 
-def by_topic_and_culture(references: Sequence[dict]) -> References:
-    """Return {(topic, culture): its row of references}."""
-    return {(row["topic"], row["culture"]): row for row in references}
+def is_rewording(answer: str, other: str) -> bool:
+    """Return whether a text differs from an answer and has the same numbers."""
+    return not same_text(answer, other) and sorted(NUMBER.findall(answer)) == sorted(NUMBER.findall(other))
+
+
+def with_paraphrases(wordings: Wordings, rows: Iterable[dict]) -> Wordings:
+    """Return wordings whose only rewordings are the rows of `paraphrased`; concepts stay as they are."""
+    reworded = {(row["topic"], row["culture"]): row["text"] for row in rows}
+    return dataclasses.replace(wordings, rules={}, reworded=reworded)
+
+
+def read_wordings(paths: Sequence[str | Path]) -> Wordings:
+    """Read YAML: rules: {language: [[pattern, rewording]]}; answers: {topic: {culture: {reworded, foreign}}}.
+
+    Raises PolyrewardError that lists every problem."""
+    rules: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    written: dict[str, Written] = {"reworded": {}, "foreign": {}}
+    problems = []
+    for path in paths:
+        data = read_yaml(path)
+        found = [*unknown("key", data, ["answers", "rules"], "a file")]
+        for language, pairs in data.get("rules", {}).items():
+            found += (f"rules, {language}: {text}" for pair in pairs for text in _rule_problems(pair))
+            rules[language] += map(tuple, pairs)
+        for topic, by_culture in data.get("answers", {}).items():
+            for culture, entry in by_culture.items():
+                where = f"{topic}, {culture}:"
+                found += unknown(f"{where} key", entry, written, "an answer")
+                for key in (name for name in written if name in entry):
+                    if not str(entry[key] or "").strip():
+                        found.append(f"{where} `{key}` is empty; write it")
+                    if (topic, culture) in written[key]:
+                        found.append(f"{where} has its `{key}` in another file too; keep one")
+                    written[key][topic, culture] = entry[key]
+        problems += (f"{path}: {text}" for text in found)
+    raise_all(problems, "carb.perturbation.wordings")
+    return Wordings(dict(rules), **written)
+
+
+def _rule_problems(pair: Sequence[str]) -> Iterator[str]:
+    if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)):
+        yield f"{pair} is not a pair of texts, a pattern and its rewording"
+    elif sorted(PLACE.findall(pair[0])) != sorted(PLACE.findall(pair[1])):
+        yield f"“{pair[1]}” has not the places of “{pair[0]}”; keep each"
 
 
 def framed(cultures: dict, language: str, frame: str, culture: str, answer: str) -> str:
@@ -93,10 +136,9 @@ def perturbed_item(
     if wording is None:
         return "no_wording"
     other = min(others, key=lambda name: job_seed(seed, "carb", "CL", item["id"], name))
-    languages = {"own": language, "another": other}
     answers, without_label = [], [(wording, language)]
     for rewrite in (BASE, *PERTURBATIONS.values()):
-        spoken = languages[rewrite.language]
+        spoken = language if rewrite.language == "own" else other
         text = own["texts"][spoken]
         if rewrite.fact == "another":
             text = concept["text"]
@@ -110,8 +152,8 @@ def perturbed_item(
         return "label_stays"
     if any_alike(answers):
         return "alike"
-    row = _row(item, answers)
-    return {**row, "value": own["value"], "concept": concept, "wording": wording, "language": other}
+    more = {"value": own["value"], "concept": concept, "wording": wording, "language": other}
+    return {**_row(item, answers), **more}
 
 
 def _row(item: dict, answers: list[str]) -> dict:
@@ -119,64 +161,9 @@ def _row(item: dict, answers: list[str]) -> dict:
     return {**kept, "answers": answers, "chosen": 0}
 
 
-def language_versions(item: dict, references: References, cultures: dict, asked: Sequence[str]) -> dict | str:
-    """Return an item's right answer, labelled, in all languages asked, its own first, or a reason."""
-    texts = references[item["topic"], item["culture"]]["texts"]
-    languages = sorted(asked, key=lambda name: name != item["culture"])
-    if any(name not in texts for name in languages):
-        return "no_version"
-    answers = [framed(cultures, name, "labelled", item["culture"], texts[name]) for name in languages]
-    return {**_row(item, answers), "languages": languages}
-
-
-def perturbation_sets(
-    items: Sequence[dict],
-    references: Sequence[dict],
-    wordings: Wordings,
-    cultures: dict,
-    asked: Sequence[str],
-    sizes: Mapping[str, int | None],
-    seed: int,
-) -> tuple[dict[str, list[dict]], list[dict]]:
-    """Return the rewrites and language versions of items, {SETS: rows}, and counts per culture and domain.
-
-    An item without rewrites has no versions either. sizes: {SETS: items of each culture and domain, drawn by
-    hash; None for all}. Raises PolyrewardError on a set without items."""
-    known = by_topic_and_culture(references)
-    made = {name: [] for name in SETS}
-    counts = defaultdict(lambda: dict.fromkeys(COUNT_COLUMNS[2:], 0))
-    for item in items:
-        count = counts[item["culture"], item["domain"]]
-        count["items"] += 1
-        found = perturbed_item(item, known, wordings, cultures, asked, seed)
-        if isinstance(found, dict):
-            made[SETS[0]].append(found)
-            found = language_versions(item, known, cultures, asked)
-        if isinstance(found, dict):
-            made[SETS[1]].append(found)
-        else:
-            count[found] += 1
-    totals = {reason: sum(count[reason] for count in counts.values()) for reason in REASONS}
-    said = "; ".join(f"of {total}, {REASONS[reason]}" for reason, total in totals.items() if total)
-    empty = [name for name, rows in made.items() if not rows]
-    raise_all(
-        (f"{name}: no item is left ({said}); give the references texts in more languages" for name in empty),
-        "carb",
-    )
-    sets = {}
-    for name, rows in made.items():
-        rows.sort(key=itemgetter("id"))
-        sets[name] = drawn(rows, ["culture", "domain"], sizes[name], seed, "carb", "perturbation")
-        for row in sets[name]:
-            counts[row["culture"], row["domain"]][f"{name}_items"] += 1
-    return sets, [{"culture": cell[0], "domain": cell[1], **count} for cell, count in counts.items()]
-
-
 def _concept(item: dict, references: References, wordings: Wordings, seed: int) -> dict | None:
-    """Return the smallest edit to another concept: the one that people wrote, or the nearest reference's.
-
-    References are those of the questions that lend the item its wrong answers, or else any culture's on its
-    topic that state another fact."""
+    """Return the concept that people wrote, or the nearest reference's: of the questions that lend the item
+    its wrong answers, or else any culture's on its topic that states another fact."""
     language, own = item["culture"], references[item["topic"], item["culture"]]
     if (item["topic"], language) in wordings.foreign:
         return {"text": wordings.foreign[item["topic"], language]}
@@ -198,78 +185,72 @@ def _concept(item: dict, references: References, wordings: Wordings, seed: int) 
     return row and {"text": row["texts"][language], **{name: row[name] for name in kept}}
 
 
-def with_paraphrases(wordings: Wordings, rows: Iterable[dict]) -> Wordings:
-    """Return wordings whose only rewordings are the rows of `paraphrased`; concepts stay as they are."""
-    reworded = {(row["topic"], row["culture"]): row["text"] for row in rows}
-    return dataclasses.replace(wordings, rules={}, reworded=reworded)
+def language_versions(item: dict, references: References, cultures: dict, asked: Sequence[str]) -> dict | str:
+    """Return an item's right answer, labelled, in all languages asked, its own first, or a reason."""
+    texts = references[item["topic"], item["culture"]]["texts"]
+    languages = sorted(asked, key=lambda name: name != item["culture"])
+    if any(name not in texts for name in languages):
+        return "no_version"
+    answers = [framed(cultures, name, "labelled", item["culture"], texts[name]) for name in languages]
+    return {**_row(item, answers), "languages": languages}
 
 
-def is_rewording(answer: str, other: str) -> bool:
-    """Return whether a text differs from an answer and has the same numbers."""
-    return not same_text(answer, other) and sorted(NUMBER.findall(answer)) == sorted(NUMBER.findall(other))
+def perturbation_sets(
+    items: Sequence[dict],
+    references: Iterable[dict],
+    wordings: Wordings,
+    cultures: dict,
+    asked: Sequence[str],
+    sizes: Mapping[str, int | None],
+    seed: int,
+) -> tuple[dict[str, list[dict]], list[dict]]:
+    """Return the rewrites and language versions of items, {SETS: rows}, and counts per culture and domain.
 
-
-def read_wordings(paths: Sequence[str | Path]) -> Wordings:
-    """Read YAML: rules: {language: [[pattern, rewording]]}; answers: {topic: {culture: {reworded, foreign}}}.
-
-    Raises:
-        PolyrewardError: lists every problem.
-    """
-    rules: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    written: dict[str, Written] = {"reworded": {}, "foreign": {}}
-    problems = []
-    for path in paths:
-        data = read_yaml(path)
-        problems += [f"{path}: {text}" for text in unknown("key", data, ["answers", "rules"], "a file")]
-        for language, pairs in data.get("rules", {}).items():
-            problems += [
-                f"{path}: rules, {language}: {text}" for pair in pairs for text in _rule_problems(pair)
-            ]
-            rules[language] += map(tuple, pairs)
-        for topic, by_culture in data.get("answers", {}).items():
-            for culture, entry in by_culture.items():
-                found = [*unknown("key", entry, written, "an answer")]
-                for key, text in entry.items():
-                    if not str(text or "").strip():
-                        found.append(f"`{key}` is empty; write it")
-                    if (topic, culture) in written.get(key, ()):
-                        found.append(f"has its `{key}` in another file too; keep one")
-                    written.get(key, {})[topic, culture] = text
-                problems += [f"{path}: {topic}, {culture}: {text}" for text in found]
-    raise_all(problems, "carb.perturbation.wordings")
-    return Wordings(dict(rules), written["reworded"], written["foreign"])
-
-
-def _rule_problems(pair: Sequence[str]) -> Iterator[str]:
-    if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)):
-        yield f"{pair} is not a pair of texts, a pattern and its rewording"
-    elif sorted(PLACE.findall(pair[0])) != sorted(PLACE.findall(pair[1])):
-        yield f"“{pair[1]}” has not the places of “{pair[0]}”; keep each"
-
-
-def _pattern(text: str) -> re.Pattern:
-    """Return a rule's pattern as a regular expression, in which each place is any text."""
-    parts = enumerate(PLACE.split(text))  # text, name, text, name, ...
-    return re.compile("".join(f"(?P<{part}>.+)" if n % 2 else re.escape(part) for n, part in parts))
+    An item without rewrites has no versions either. sizes: {SETS: items of each cell, drawn by hash; None for
+    all}. Raises PolyrewardError on a set without items."""
+    known = {(row["topic"], row["culture"]): row for row in references}
+    made = {name: [] for name in SETS}
+    counts = defaultdict(lambda: dict.fromkeys(COUNT_COLUMNS[2:], 0))
+    for item in items:
+        count = counts[item["culture"], item["domain"]]
+        count["items"] += 1
+        found = perturbed_item(item, known, wordings, cultures, asked, seed)
+        if isinstance(found, dict):
+            made[SETS[0]].append(found)
+            found = language_versions(item, known, cultures, asked)
+        if isinstance(found, dict):
+            made[SETS[1]].append(found)
+        else:
+            count[found] += 1
+    totals = {reason: sum(count[reason] for count in counts.values()) for reason in REASONS}
+    said = "; ".join(f"of {total}, {REASONS[reason]}" for reason, total in totals.items() if total)
+    advice = "give the references texts in more languages"
+    empty = (name for name, rows in made.items() if not rows)
+    raise_all((f"{name}: no item is left ({said}); {advice}" for name in empty), "carb")
+    sets = {}
+    for name, rows in made.items():
+        rows.sort(key=itemgetter("id"))
+        sets[name] = drawn(rows, ["culture", "domain"], sizes[name], seed, "carb", "perturbation")
+        for row in sets[name]:
+            counts[row["culture"], row["domain"]][f"{name}_items"] += 1
+    return sets, [{"culture": cell[0], "domain": cell[1], **count} for cell, count in counts.items()]
 
 
 def main(snakemake):
     files, params, output = snakemake.input, snakemake.params, snakemake.output
-    items = read_jsonl(files.item_files)
-    asked, how = params.cultures, (params.sizes, params.seed)
+    items, asked = read_jsonl(files.item_files), params.cultures
     if "references" in dict(files.items()):
         cultures, wordings = read_cultures(files.cultures, asked), read_wordings(files.wordings)
         if "paraphrases" in dict(files.items()):
             wordings = with_paraphrases(wordings, read_jsonl(files.paraphrases))
-        sets, counts = perturbation_sets(items, read_jsonl(files.references), wordings, cultures, asked, *how)
+        known, how = read_jsonl(files.references), (params.sizes, params.seed)
+        sets, counts = perturbation_sets(items, known, wordings, cultures, asked, *how)
+        counts = pd.DataFrame(counts)
     else:  # items are the user's own, and not rewritten
         sets = {name: [] for name in SETS}
-        cells = Counter((item["culture"], item["domain"]) for item in items)
-        counts = [
-            {**dict.fromkeys(COUNT_COLUMNS, 0), "culture": culture, "domain": domain, "items": count}
-            for (culture, domain), count in cells.items()
-        ]
-    write_table(pd.DataFrame(counts, columns=COUNT_COLUMNS), output.counts, COUNT_COLUMNS)
+        cells = pd.DataFrame(items).groupby(["culture", "domain"], sort=False).size()
+        counts = cells.reset_index(name="items").reindex(columns=COUNT_COLUMNS, fill_value=0)
+    write_table(counts, output.counts, COUNT_COLUMNS)
     for path in map(Path, output.rows):
         write_jsonl((row for row in sets[path.parent.name] if row["culture"] == path.stem), path)
 

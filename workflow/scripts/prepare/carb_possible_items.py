@@ -1,7 +1,7 @@
 """Combine each culture's own answer with other cultures' references."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from polyreward.carb.items.cultures import read_cultures
 from polyreward.core.files import read_jsonl, write_jsonl
@@ -11,7 +11,7 @@ from polyreward.ops.jobs import run
 KEPT = ("culture", "domain", "source", "topic", "prompt", "is_fact", "family", "scale")
 
 
-def possible_items(references: Sequence[dict], cultures: dict) -> Iterator[dict]:
+def possible_items(references: Iterable[dict], cultures: dict) -> Iterator[dict]:
     """Yield an item for each unambiguous reference: its culture's own answer and every mismatched one.
 
     chosen: {value, check, text}; shared: other cultures with the same right answer; answers: [{value, check,
@@ -28,23 +28,22 @@ def possible_items(references: Sequence[dict], cultures: dict) -> Iterator[dict]
 
 
 def _item(row: dict, others: Sequence[dict], frame: str) -> dict:
-    mismatched = defaultdict(list)
-    for other in others:
-        if other["value"] != row["value"]:
-            mismatched[other["value"]].append(other)
-
     def answer(reference: dict) -> dict:
         text = frame.replace("{answer}", reference["texts"][row["culture"]])
         return {"value": reference["value"], "check": reference["check"], "text": text}
 
+    by_value = defaultdict(list)
+    for other in others:
+        by_value[other["value"]].append(other)
+    shared = by_value.pop(row["value"], [])
     return {
         "id": f"{row['topic']}_{row['culture']}",
         **{key: row[key] for key in KEPT if key in row},
         "chosen": answer(row),
-        "shared": [other["culture"] for other in others if other["value"] == row["value"]],
+        "shared": [other["culture"] for other in shared],
         "answers": [
             {**answer(same[0]), "cultures": [other["culture"] for other in same]}
-            for same in mismatched.values()
+            for same in by_value.values()
         ],
     }
 

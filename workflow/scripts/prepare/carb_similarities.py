@@ -16,7 +16,6 @@ from polyreward.core.seals import intact
 from polyreward.core.tables import write_sealed
 from polyreward.models.batches import padded, token_budget_batches
 from polyreward.models.devices import device
-from polyreward.models.precision import torch_dtype
 from polyreward.ops.jobs import run
 
 
@@ -36,12 +35,13 @@ class Encoder:
         revision: str | None = None,
     ):
         self.tokenizer = AutoTokenizer.from_pretrained(intact(source), revision=revision)
-        model = AutoModel.from_pretrained(source, revision=revision, dtype=torch_dtype(dtype))
+        model = AutoModel.from_pretrained(source, revision=revision, dtype=dtype)
         self.model = multiply_by_onednn(model.to(device()).eval())
         self.model.config.use_cache = False
         self.max_length, self.token_budget = max_length, token_budget
         if layers is not None:
-            del _blocks(self.model)[layers:]
+            lists = (module for module in model.modules() if isinstance(module, nn.ModuleList))
+            del next(blocks for blocks in lists if len(blocks) == model.config.num_hidden_layers)[layers:]
 
     @torch.inference_mode()
     def vectors(self, texts: Sequence[str], label: str) -> np.ndarray:
@@ -72,13 +72,12 @@ def similarities(items: Iterable[dict], encoder: Encoder) -> pd.DataFrame:
         answers = (answer for item in of_culture for answer in (item["chosen"], *item["answers"]))
         texts = sorted({answer["text"] for answer in answers})
         vectors = unit_vectors(encoder.vectors(texts, f"embeddings, {culture}"))
-        place = {text: number for number, text in enumerate(texts)}
-        for item in of_culture:
-            right = vectors[place[item["chosen"]["text"]]]
-            records += [
-                (item["id"], answer["value"], float(vectors[place[answer["text"]]] @ right))
-                for answer in item["answers"]
-            ]
+        vector = dict(zip(texts, vectors, strict=True))
+        records += (
+            (item["id"], answer["value"], float(vector[answer["text"]] @ vector[item["chosen"]["text"]]))
+            for item in of_culture
+            for answer in item["answers"]
+        )
     return pd.DataFrame(records, columns=["id", "value", "similarity"])
 
 
@@ -87,11 +86,6 @@ def unit_vectors(vectors: np.ndarray) -> np.ndarray:
     centred = vectors - vectors.mean(axis=0)
     norms = np.linalg.norm(centred, axis=1, keepdims=True)
     return centred / np.where(norms > 0, norms, 1)
-
-
-def _blocks(model: nn.Module) -> nn.ModuleList:
-    lists = (module for module in model.modules() if isinstance(module, nn.ModuleList))
-    return next(module for module in lists if len(module) == model.config.num_hidden_layers)
 
 
 def main(snakemake):

@@ -32,10 +32,7 @@ def prepared_benchmark(
     code: Sequence[str] = (),
     kinds: Callable[[list[dict]], list[dict]] = list,
 ) -> tuple[list[dict], pd.DataFrame]:
-    """Check an evaluation set, draw the rows to use, and add each row's category.
-
-    Returns:
-        The rows and their counts per source.
+    """Check an evaluation set; return the rows to use, each with its category, and their counts per source.
 
     Args:
         categories: {subset: category}.
@@ -50,26 +47,21 @@ def prepared_benchmark(
         f"{where}:{n}: {text}" for n, row in enumerate(rows, 1) for text in row_problems(row, set(categories))
     ]
     ids = Counter(str(row["id"]) for row in rows if row.get("id"))
-    problems += [
-        f"{where}: id `{row_id}` appears {count} times; ids are unique"
-        for row_id, count in ids.items()
-        if count > 1
-    ]
-    contents = Counter(content_of(row) for row in rows)
+    problems += [f"{where}: id `{key}` appears {n} times; ids are unique" for key, n in ids.items() if n > 1]
     repeated = [
         f"{where}: {count} rows say \u201c{str(key[0])[:50]}\u201d with the same answers; keep one"
-        for key, count in contents.items()
+        for key, count in Counter(map(content_of, rows)).items()
         if count > 1
     ]
-    if published and repeated:
+    if not published:
+        problems += repeated
+    elif repeated:
         announce(
             f"evaluation set {where}: {len(repeated)} pairs appear in it more than once, and count each time"
         )
-    problems += [] if published else repeated
-    missing = sorted(categories.keys() - {row.get("subset") for row in rows})
     problems += [
         f"{where}: the benchmark's subset `{subset}` has no row; add rows, or take it out"
-        for subset in missing
+        for subset in sorted(categories.keys() - {row.get("subset") for row in rows})
     ]
     raise_all(problems, f"evaluation set {where}")
     rows = [with_problem(row) if row["subset"] in code else row for row in rows]

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from polyreward.core.conversations import rejected_of
+from polyreward.core.draws import in_draw_order
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.logs import announce
@@ -15,6 +16,8 @@ from polyreward.scoring.criteria_layout import LABELS, question, written
 
 FULL_STOPS = ".。"
 ANYWHERE = "anywhere"
+OWN = "own"  # the source of pairs of the benchmark's held-out topics
+DRAW = ("locals", "pair")  # the purpose of all draws of pairs
 
 
 def read_criteria(
@@ -42,19 +45,6 @@ def read_criteria(
     return data
 
 
-def criterion_of(
-    asked: dict, templates: dict, places: dict[str, dict[str, str]], language: str, seed: int
-) -> str:
-    """Return what a local checks in a question's domain; of a pair without a culture, what holds anywhere.
-
-    places: {culture: {language: place phrase}}."""
-    pair = asked["pair"]
-    kind = pair["domain"] if "culture" in pair else ANYWHERE
-    options = templates[language][kind]
-    criterion = options[job_seed(seed, "criteria", asked["id"], kind) % len(options)]
-    return criterion.replace("{place}", places[pair["culture"]][language]) if "culture" in pair else criterion
-
-
 def ending(text: str, most: int) -> str:
     """Return a text on one line; of one longer than `most` characters its end, from the start of a word."""
     line = " ".join(text.split())
@@ -76,20 +66,24 @@ def warmup_rows(
 ) -> list[dict]:
     """Return questions and well-formed replies for fine-tuning, each pair in both orders: prompt, chosen.
 
-    language: the criterion's; None for each pair's own (English if it has none). quote: length of the right
-    answer's end that the criterion quotes with its label; 0 for none."""
+    Args:
+        places: {culture: {language: place phrase}}.
+        language: the criterion's; None for each pair's own (English if it has none).
+        quote: length of the right answer's end that the criterion quotes with its label; 0 for none.
+    """
     rows = []
     for asked in both_orders(pairs):
-        spoken = language or asked["pair"].get("language", "en")
-        criterion = criterion_of(asked, templates, places, spoken, seed)
+        pair = asked["pair"]
+        spoken = language or pair.get("language", "en")
+        kind = pair["domain"] if "culture" in pair else ANYWHERE
+        options = templates[spoken][kind]
+        criterion = options[job_seed(seed, "criteria", asked["id"], kind) % len(options)]
+        if "culture" in pair:
+            criterion = criterion.replace("{place}", places[pair["culture"]][spoken])
         if quote:
-            named = f"{ending(asked['pair']['chosen'], quote)} ({asked['right']})"
-            criterion = f"{criterion.rstrip(FULL_STOPS)}: {named}"
+            criterion = f"{criterion.rstrip(FULL_STOPS)}: {ending(pair['chosen'], quote)} ({asked['right']})"
         rows.append({"prompt": asked["request"], "chosen": written([criterion], asked["right"])})
     return rows
-
-
-OWN = "own"  # the source of pairs of the benchmark's held-out topics
 
 
 def training_pairs(items: Sequence[dict]) -> list[dict]:
@@ -122,50 +116,19 @@ def dataset_pairs(rows: Sequence[dict]) -> list[dict]:
     ]
 
 
-def drawn_for(
-    pairs: Sequence[dict],
-    sizes: dict[str, int],
-    seed: int,
-    where: str = "think_as_locals",
-    last: Collection[str] = (),
-) -> dict[str, list[dict]]:
-    """Draw pairs by hash for uses {use: how many}, no pair twice; the others are the `rest`.
+def drawn_pairs(
+    pairs: Sequence[dict], count: int, seed: int, where: str, last: Collection[str] = ()
+) -> tuple[list[dict], list[dict]]:
+    """Draw pairs by hash; return (those pairs, all others).
 
     where: the settings that an error names. last: ids of pairs to draw only when no others are left. Raises
     PolyrewardError where there are too few pairs."""
-    order = sorted(pairs, key=lambda pair: (pair["id"] in last, job_seed(seed, "locals", "pair", pair["id"])))
-    if len(order) < sum(sizes.values()):
-        asked = ", ".join(f"{use} {size}" for use, size in sizes.items())
+    order = sorted(in_draw_order(pairs, seed, *DRAW), key=lambda pair: pair["id"] in last)
+    if len(order) < count:
         raise PolyrewardError(
-            f"{where}: {len(order)} pairs to train on, but {asked} are asked for; lower them, or raise"
-            " carb.training_share, or name more data"
+            f"{where}: {len(order)} pairs to train on, but {count} are asked for; lower it, or name more data"
         )
-    found = {}
-    for use, size in sizes.items():
-        found[use], order = order[:size], order[size:]
-    return {**found, "rest": order}
-
-
-def _by_shares(
-    pairs: Sequence[dict], count: int, shares: Mapping[str, float], seed: int
-) -> tuple[list[dict], list[dict]]:
-    """Draw each source's share of `count` pairs; return (those pairs, all others)."""
-    claimed = []
-    for source, share in shares.items():
-        of_source = [pair for pair in pairs if _source(pair) == source]
-        wanted = min(round(share * count), count - len(claimed))
-        if len(of_source) < wanted:
-            announce(
-                f"think_as_locals: {source} has {len(of_source)} pairs of the {wanted} that its share claims"
-            )
-        claimed += drawn_for(of_source, {"claimed": min(wanted, len(of_source))}, seed)["claimed"]
-    taken = {pair["id"] for pair in claimed}
-    return claimed, [pair for pair in pairs if pair["id"] not in taken]
-
-
-def _source(pair: dict) -> str:
-    # Each file of templates is a source of its own.
-    return OWN if "culture" in pair else pair["source"].split("/")[0]
+    return order[:count], order[count:]
 
 
 def split_pairs(
@@ -176,8 +139,8 @@ def split_pairs(
     grpo: int,
     held_out: int,
     seed: int,
-    shares: Mapping[str, float] | None = None,
-    easy_shares: Mapping[str, float] | None = None,
+    shares: Mapping[str, float],
+    easy_shares: Mapping[str, float],
 ) -> dict[str, list[dict]]:
     """Split pairs into {"warmup", "grpo", "held_out"}, no pair twice.
 
@@ -189,59 +152,63 @@ def split_pairs(
         shares: {source, OWN for items: share of GRPO's pairs that are not easy}; the rest is from all.
         easy_shares: {"warmup", "grpo": share of easy pairs}.
     """
-    sizes = {"warmup": warmup, "grpo": grpo}
-    many = {use: round((easy_shares or {}).get(use, 0) * size) for use, size in sizes.items()}
-    simple = drawn_for(easy, many, seed, "think_as_locals.easy")
+    easy_warmup, easy_grpo = round(easy_shares["warmup"] * warmup), round(easy_shares["grpo"] * grpo)
+    simple, _ = drawn_pairs(easy, easy_warmup + easy_grpo, seed, "think_as_locals.easy")
     kept, partners, left = _one_of_each(own, held_out, seed)
-    alike = _with_answers_of([*kept, *partners], left)
-    first = drawn_for(left, {"warmup": warmup - many["warmup"]}, seed, last=alike)
-    shared = sum(pair["id"] in alike for pair in first["warmup"])
+    answers = {pair[role] for pair in [*kept, *partners] for role in ("chosen", "rejected")}
+    alike = {pair["id"] for pair in left if answers & {pair["chosen"], pair["rejected"]}}
+    taught, rest = drawn_pairs(left, warmup - easy_warmup, seed, "think_as_locals.warmup.pairs", alike)
+    shared = sum(pair["id"] in alike for pair in taught)
     if shared:
         announce(
             f"think_as_locals: {shared} pairs of the warm-up have an answer of a held-out item; there are no"
             " others"
         )
-    hard = grpo - many["grpo"]
-    rest = first["rest"] if len(partners) < hard else []
-    claimed, unclaimed = _by_shares([*partners, *rest, *others], hard, shares or {}, seed)
-    second = drawn_for(unclaimed, {"grpo": hard - len(claimed)}, seed)
-    mixed = drawn_for([*claimed, *second["grpo"]], {"grpo": hard}, seed)
+    hard = grpo - easy_grpo
+    rest = rest if len(partners) < hard else []
+    claimed, unclaimed = _by_shares([*partners, *rest, *others], hard, shares, seed)
+    filled, _ = drawn_pairs(unclaimed, hard - len(claimed), seed, "think_as_locals.grpo.pairs")
     return {
-        "warmup": [*simple["warmup"], *first["warmup"]],
-        "grpo": [*simple["grpo"], *mixed["grpo"]],
+        "warmup": [*simple[:easy_warmup], *taught],
+        "grpo": [*simple[easy_warmup:], *in_draw_order([*claimed, *filled], seed, *DRAW)],
         "held_out": kept,
     }
 
 
+def _by_shares(
+    pairs: Sequence[dict], count: int, shares: Mapping[str, float], seed: int
+) -> tuple[list[dict], list[dict]]:
+    """Draw each source's share of `count` pairs; return (those pairs, all others)."""
+    claimed = []
+    for source, share in shares.items():
+        # Each file of templates is a source of its own.
+        of_source = [p for p in pairs if (OWN if "culture" in p else p["source"].split("/")[0]) == source]
+        wanted = min(round(share * count), count - len(claimed))
+        if len(of_source) < wanted:
+            announce(
+                f"think_as_locals: {source} has {len(of_source)} pairs of the {wanted} that its share claims"
+            )
+        claimed += in_draw_order(of_source, seed, *DRAW)[:wanted]
+    taken = {pair["id"] for pair in claimed}
+    return claimed, [pair for pair in pairs if pair["id"] not in taken]
+
+
 def _one_of_each(pairs: Sequence[dict], count: int, seed: int) -> tuple[list[dict], list[dict], list[dict]]:
     """Draw by hash: (one pair of each of `count` items, these items' other pairs, all other items' pairs)."""
-    order = drawn_for(pairs, {}, seed)["rest"]
-    items = list(dict.fromkeys(map(_item, order)))
-    if len(items) < count:
-        raise PolyrewardError(
-            f"think_as_locals.held_out: {count} items, but {len(items)} are there to train on; lower it, or"
-            " raise carb.training_share"
-        )
-    kept = dict.fromkeys(items[:count])
-    partners, others = [], []
-    for pair in order:
-        if _item(pair) not in kept:
-            others.append(pair)
-        elif kept[_item(pair)] is None:
-            kept[_item(pair)] = pair
-        else:
+    kept, partners, others = {}, [], []
+    for pair in in_draw_order(pairs, seed, *DRAW):
+        item = pair["topic"], pair["culture"]
+        if item in kept:
             partners.append(pair)
+        elif len(kept) < count:
+            kept[item] = pair
+        else:
+            others.append(pair)
+    if len(kept) < count:
+        raise PolyrewardError(
+            f"think_as_locals.held_out: {count} items, but {len(kept)} are there to train on; lower it"
+        )
     return list(kept.values()), partners, others
-
-
-def _with_answers_of(taken: Sequence[dict], pairs: Sequence[dict]) -> set[str]:
-    """Return the ids of pairs that share an answer with those taken."""
-    texts = {answer for pair in taken for answer in (pair["chosen"], pair["rejected"])}
-    return {pair["id"] for pair in pairs if texts & {pair["chosen"], pair["rejected"]}}
-
-
-def _item(pair: dict) -> tuple[str, str]:
-    return pair["topic"], pair["culture"]
 
 
 def both_orders(pairs: Sequence[dict]) -> list[dict]:
@@ -262,8 +229,15 @@ def main(snakemake):
     own = training_pairs(read_jsonl(files.item_files))
     others = dataset_pairs(read_jsonl(files.datasets))
     easy = dataset_pairs(off_topic_pairs(read_jsonl(files.easy)))
-    shares = {"shares": params.shares, "easy_shares": params.easy_shares}
-    pairs = split_pairs(own, others, easy, **params.sizes, seed=params.seed, **shares)
+    pairs = split_pairs(
+        own,
+        others,
+        easy,
+        **params.sizes,
+        seed=params.seed,
+        shares=params.shares,
+        easy_shares=params.easy_shares,
+    )
     places = {culture: entry["places"] for culture, entry in read_yaml(files.cultures)["cultures"].items()}
     templates = read_criteria(files.criteria, params.languages, params.domains)
     how = {"language": params.language, "quote": params.quote}

@@ -32,9 +32,8 @@ def policy_answers(
 ) -> list[dict]:
     """Return the questions with a policy's answers, in the form of items that have no chosen answer.
 
-    greedy: once, the likeliest tokens, in the model's chat template. Each question has a seed of its own, so
-    that its answers do not depend on which others are asked. A folder that says why it holds no policy
-    answers none."""
+    greedy: once, the likeliest tokens, in the model's chat template; else each question has a seed of its
+    own. A folder that says why it holds no policy answers none."""
     if missing_reason(folder) is not None:
         return []
     budget = GREEDY_TOKENS if greedy else 1
@@ -51,15 +50,9 @@ def policy_answers(
                 torch.manual_seed(job_seed(seed, question["id"]))
                 answers.append(_sampled(lm, question, settings))
                 advance(1)
+    more = {"domain": "candidates", "answers": None, "chosen": None}
     return [
-        {
-            **question,
-            "policy": policy,
-            "topic": question["id"],
-            "domain": "candidates",
-            "answers": texts,
-            "chosen": None,
-        }
+        {**question, "policy": policy, "topic": question["id"], **more, "answers": texts}
         for question, texts in zip(questions, answers, strict=True)
     ]
 
@@ -89,7 +82,7 @@ def _sampled(lm: CausalLM, question: dict, settings: Candidates) -> list[str]:
 
 
 def _texts(tokenizer, written, whole: bool) -> list[str]:
-    """Return replies as text: whole, as a chat model's has its answer in any line, or their first line."""
+    """Return replies as text: whole, or their first line."""
     texts = tokenizer.batch_decode(written, skip_special_tokens=True)
     kept = texts if whole else [(text.strip().splitlines() or [""])[0] for text in texts]
     return [text.strip() or NOTHING for text in kept]

@@ -21,8 +21,7 @@ def save_item_states(
     token_budget: int,
     path: str | Path,
 ) -> None:
-    """Run a base's layers below its `top_layers` over all conversations of the items and keep the hidden
-    states.
+    """Run a base's layers below its `top_layers` over all conversations of the items; keep the hidden states.
 
     max_length: tokens, truncated on the left. The file is as frozen.FrozenLayers writes it."""
     model, tokenizer = new_reward_model(base_folder, seed=0)

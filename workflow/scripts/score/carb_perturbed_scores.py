@@ -15,15 +15,15 @@ from polyreward.think_as_locals.replies import REPLY_COLUMNS, replies_of, reply_
 
 @dataclasses.dataclass(frozen=True)
 class AgainstFirst(Composite):
-    """A judge that sees each answer next to the item's first one, and scores by how far it is ahead.
+    """A judge that sees each answer next to the item's first one, in both orders.
 
-    It asks about a pair in both orders. By labels a score is the mean log-odds (nats) of preferring the
-    answer to the first one; in words, the difference of their shares of the replies."""
+    By labels a score is the mean log-odds (nats) of preferring the answer to the first one; in words, the
+    difference of their shares of the replies."""
 
     judge: RewardModel
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
-        """Score every answer against the first one of its prompt; all pairs are judged together."""
+        """Score every answer against the first one of its prompt, all pairs together."""
         pairs = [
             Conversations(prompt, (answers[0], answer))
             for prompt, answers in conversations
@@ -33,8 +33,8 @@ class AgainstFirst(Composite):
         margins = np.array([scores[1] - scores[0] for scores in judged.values])
         cut = np.array([both.any() for both in judged.truncated])
         ends = np.cumsum([len(answers) - 1 for _, answers in conversations])[:-1]
-        values = [np.concatenate([[0.0], of_prompt]) for of_prompt in np.split(margins, ends)]
-        truncated = [np.concatenate([[of_prompt.any()], of_prompt]) for of_prompt in np.split(cut, ends)]
+        values = [np.append(0.0, of_prompt) for of_prompt in np.split(margins, ends)]
+        truncated = [np.append(of_prompt.any(), of_prompt) for of_prompt in np.split(cut, ends)]
         return Scores(values, truncated)
 
 

@@ -1,5 +1,4 @@
-"""Judge the answers of every policy against reference answers, and the judge by pairs whose better answer is
-known."""
+"""Judge every policy's answers against reference answers, and the judge by pairs with a known better one."""
 
 from collections.abc import Sequence
 
@@ -28,10 +27,9 @@ def judgements(
 ) -> pd.DataFrame:
     """Judge responses (policy, run, id, response) against reference answers (id, prompt, reference).
 
-    A response to an instruction without a reference is left out.
-    win: 1 where the judge scores the response above the reference, 0.5 where alike, else 0; if the judge
-    weighs probabilities, the response's probability. margin: the response's score minus the reference's.
-    Lengths in characters. An empty response loses without being judged."""
+    A response without a reference is left out; an empty one loses without being judged. win: 1 where the
+    judge scores the response above the reference, 0.5 where alike, else 0; if the judge weighs probabilities,
+    the response's. margin: the response's score minus the reference's. Lengths in characters."""
     weighs = isinstance(judge, PairJudge) and judge.weighs
     by_id = {row["id"]: row for row in references}
     answers = [row for row in answers if row["id"] in by_id]
@@ -46,18 +44,10 @@ def judgements(
         response, reference = row["response"].strip(), by_id[row["id"]]["reference"]
         of_response, of_reference = map(float, next(scored)) if response else (0.0, np.inf)
         margin = of_response - of_reference
-        records.append(
-            {
-                "language": language,
-                "policy": row["policy"],
-                "run": row["run"],
-                "id": row["id"],
-                "win": of_response if weighs else (np.sign(margin) + 1) / 2,
-                "margin": margin,
-                "length_response": len(response),
-                "length_reference": len(reference),
-            }
-        )
+        win = of_response if weighs else (np.sign(margin) + 1) / 2
+        own = {name: row[name] for name in ("policy", "run", "id")}
+        lengths = {"length_response": len(response), "length_reference": len(reference)}
+        records.append({"language": language, **own, "win": win, "margin": margin, **lengths})
     table = pd.DataFrame(records, columns=JUDGEMENT_COLUMNS)
     if len(table) and (table["win"] == 0.5).all():
         announce(
@@ -68,14 +58,11 @@ def judgements(
 
 
 def known_pairs(references: Sequence[dict]) -> list[dict]:
-    """Return pairs of a reference answer and one that a rule made worse: id, kind, prompt, chosen, rejected.
+    """Return pairs of a reference answer and one that a rule made worse: id, kind, prompt, chosen,
+    rejected.
 
-    off_topic is another instruction's reference, of about this length; of two partners each rejects what the
-    other chooses. A kind that an answer is too short for is left out.
-
-    Args:
-        references: rows of id, prompt, reference in one language; the first INSTRUCTIONS are used.
-    """
+    off_topic is another instruction's reference, of about this length; of two partners each rejects what
+    the other chooses. references: rows of id, prompt, reference; the first INSTRUCTIONS are used."""
     by_length = sorted(references[:INSTRUCTIONS], key=lambda row: (len(row["reference"]), row["id"]))
     pairs = []
     for one, other in zip(by_length[::2], by_length[1::2], strict=False):
@@ -87,8 +74,7 @@ def known_pairs(references: Sequence[dict]) -> list[dict]:
 
 
 def known_judgements(references: Sequence[dict], judge: RewardModel, language: str) -> pd.DataFrame:
-    """Return how a judge decides known pairs: language, id, kind, and right, 0.5 where it gives both the
-    same score."""
+    """Return how a judge decides known pairs: language, id, kind, and right, 0.5 for a tie."""
     pairs = known_pairs(references)
     scores = judge.score(conversations_of(pairs), f"known pairs, {language}")
     margins = [chosen - rejected for chosen, rejected in scores.values]

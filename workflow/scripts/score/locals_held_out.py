@@ -19,16 +19,12 @@ def held_out_verdicts(name: str, judge: CriteriaJudge, questions: Sequence[dict]
 
     p_right: the probability of the right label of the two, after the criteria that the judge writes greedily
     for the question; criteria are ended by force where they have to be."""
-    requests = [asked["request"] for asked in questions]
-    replies, verdicts = judge.judged(requests, f"{name}, held-out pairs")
+    replies, verdicts = judge.judged([asked["request"] for asked in questions], f"{name}, held-out pairs")
     records = []
     for asked, reply in zip(questions, replies, strict=True):
         item = f"{asked['pair']['topic']}_{asked['pair']['culture']}"
         p_right = float(np.exp(verdicts[asked["request"]][LABELS.index(asked["right"])]))
-        in_form = reply.fault is None
-        records.append(
-            {"judge": name, "id": asked["id"], "item": item, "in_form": in_form, "p_right": p_right}
-        )
+        records.append((name, asked["id"], item, reply.fault is None, p_right))
     return pd.DataFrame(records, columns=HELD_OUT_COLUMNS)
 
 

@@ -42,8 +42,8 @@ def asked(
 ) -> tuple[dict[str, list[dict]], list[dict]]:
     """Return the parts of both benchmarks that all judges are asked about, drawn by hash.
 
-    rows: {language: rows}, of which those are drawn from that every language has. rows_per_subset,
-    items_per_cell: how many of each subset, and of each culture and domain; None for all."""
+    rows: {language: rows}; those that every language has are drawn from. items_per_cell: how many of each
+    culture and domain; None for all."""
     draw, rows = (seed, "locals", "evaluation"), in_every_language(rows)
     of_rows = {name: drawn(own, ["subset"], rows_per_subset, *draw) for name, own in rows.items()}
     return of_rows, drawn(items, ["culture", "domain"], items_per_cell, *draw)
@@ -58,26 +58,24 @@ def row_scores(judge: RewardModel, rows: Mapping[str, Sequence[dict]], label: st
 
 
 def knockout_scores(judge: RewardModel, items: Sequence[dict], seed: int, label: str) -> pd.DataFrame:
-    """Return a row per answer of some items in a knock-out of twos: its score is its matches won.
-
-    seed: of the draw."""
+    """Return a row per answer of some items in a knock-out of twos: its score is its matches won."""
     conversations = [Conversations(item["prompt"], tuple(item["answers"])) for item in items]
     values = Knockout(judge, seed).score(conversations, label).values
-    return pd.DataFrame(
-        [
-            {
-                "id": item["id"],
-                "template": item["topic"],
-                "language": item["culture"],
-                "domain": item["domain"],
-                "candidate": number,
-                "is_chosen": number == item["chosen"],
-                "score": float(score),
-            }
-            for item, scores in zip(items, values, strict=True)
-            for number, score in enumerate(scores)
-        ]
-    )
+    records = [
+        (
+            item["id"],
+            item["topic"],
+            item["culture"],
+            item["domain"],
+            number,
+            number == item["chosen"],
+            float(score),
+        )
+        for item, scores in zip(items, values, strict=True)
+        for number, score in enumerate(scores)
+    ]
+    columns = ["id", "template", "language", "domain", "candidate", "is_chosen", "score"]
+    return pd.DataFrame(records, columns=columns)
 
 
 def match_scores(judge: Recorder, items: Sequence[dict]) -> pd.DataFrame:
@@ -87,18 +85,12 @@ def match_scores(judge: Recorder, items: Sequence[dict]) -> pd.DataFrame:
     answers spread."""
     matches = [(item, number) for item in items for number in range(len(item["answers"]) // 2)]
     # All matches of a round are judged together, those of an item in turn; more rounds may follow.
-    return pd.DataFrame(
-        [
-            {
-                "id": f"{item['id']}/{number}",
-                "language": item["culture"],
-                "candidate": item["answers"].index(answer),
-                "score": float(score),
-            }
-            for (item, number), (answers, scores) in zip(matches, judge.kept, strict=False)
-            for answer, score in zip(answers, scores, strict=True)
-        ]
-    )
+    records = [
+        (f"{item['id']}/{number}", item["culture"], item["answers"].index(answer), float(score))
+        for (item, number), (answers, scores) in zip(matches, judge.kept, strict=False)
+        for answer, score in zip(answers, scores, strict=True)
+    ]
+    return pd.DataFrame(records, columns=["id", "language", "candidate", "score"])
 
 
 def main(snakemake):

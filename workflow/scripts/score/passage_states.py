@@ -17,7 +17,6 @@ from polyreward.core.logs import progress
 from polyreward.core.naming import ModelName
 from polyreward.core.seals import METADATA, intact, sealed_file
 from polyreward.models.devices import device
-from polyreward.models.precision import torch_dtype
 from polyreward.ops.jobs import run
 
 
@@ -34,15 +33,11 @@ def parallel_states(
 ) -> np.ndarray:
     """Return the state of each text's last token (languages, passages, d_model) under a model, in fp32.
 
-    Args:
-        texts: the same passages in each language, tokenised without a chat template, truncated on the
-            left.
-        top_layers: those that differ between a base and its reward models, 0 where all do.
-        known: what the layers below made of the texts, shared by models of one base; the first fills it.
-        precision: what the model computes in.
-    """
+    texts: the same passages in each language, truncated on the left. top_layers: those that differ between
+    a base and its reward models, 0 for all. known: what the layers below made of the texts, for models of
+    one base."""
     tokenizer = AutoTokenizer.from_pretrained(intact(folder))
-    model = AutoModel.from_pretrained(folder, dtype=torch_dtype(precision)).to(device())
+    model = AutoModel.from_pretrained(folder, dtype=precision).to(device())
     model = multiply_by_onednn(model.eval())
     groups = [[tokenizer(text)["input_ids"][-max_length:] for text in of_language] for of_language in texts]
     frozen = FrozenLayers(model, frozen_count(model, top_layers), known)

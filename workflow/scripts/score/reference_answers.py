@@ -16,11 +16,8 @@ EMPTY_SHARE = 0.02  # of a model's replies, that may be empty
 def answered(instructions: Sequence[dict], model: Backend, job: str) -> list[dict]:
     """Return the instructions with a model's reply to each as its reference.
 
-    One whose reply is empty, as those are that a server cut or kept back, is left out.
-
-    Raises:
-        PolyrewardError: more than EMPTY_SHARE of the replies are empty; it names them all.
-    """
+    One whose reply is empty, as those are that a server cut or kept back, is left out. Raises PolyrewardError
+    that names them all where they are more than EMPTY_SHARE."""
     replies = model.replies([as_turns(row["prompt"]) for row in instructions], job)
     found = [{**row, "reference": reply.strip()} for row, reply in zip(instructions, replies, strict=True)]
     empty = [row["id"] for row in found if not row["reference"]]

@@ -11,7 +11,7 @@ import shutil
 import sys
 import threading
 import time
-from logging import ERROR, WARNING, LogRecord
+from logging import WARNING, LogRecord
 from pathlib import Path
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
@@ -34,7 +34,7 @@ REPEATED = re.compile(
     "Exiting because a job|At least one job did not|CalledProcessError|RuleException|Removing output files of"
 )
 SHOWN = ("Nothing to be done", "Trying to restart job")
-RED, DIM, PLAIN, CLEAR = "\033[31m", "\033[2m", "\033[0m", "\r\033[2K"
+CLEAR = "\r\033[2K"  # a terminal's line
 
 
 class LogHandler(LogHandlerBase):
@@ -50,14 +50,10 @@ class LogHandler(LogHandlerBase):
         """Look at where the output goes. Jobs then write progress to their logs only, not over the line."""
         self.stream = sys.stdout if self.common_settings.stdout else sys.stderr
         self.live = self.stream.isatty() and os.environ.get("TERM") != "dumb"
-        self.colours = self.live and not self.common_settings.nocolor and not os.environ.get("NO_COLOR")
-        self.whole = bool(
-            self.common_settings.dryrun or self.common_settings.verbose
-        )  # all of Snakemake's words
+        self.whole = self.common_settings.dryrun or self.common_settings.verbose  # all of Snakemake's words
         self.run: Run | None = None
-        self.cores = 1
-        self.planned = False
-        self.held: list[str] = []
+        self.cores, self.planned = 1, False
+        self.held: list[str] = []  # of Snakemake's words, until a job's log explains them
         self.shown_percent, self.shown_at, self.ended = 0, time.monotonic(), threading.Event()
         self.writing = threading.Lock()
         if not self.whole:
@@ -79,11 +75,10 @@ class LogHandler(LogHandlerBase):
         """Show how the run ended; Snakemake may call it twice."""
         with self.writing:
             run, self.run = self.run, None
-            if run and not run.failed:  # no job's log explains them
-                for text in self.held:
-                    self._write(text, RED)
+            for text in self.held if run and not run.failed else []:
+                self._write(text)
             if run and self.planned:
-                self._write(run.end(), RED if run.failed else "")
+                self._write(run.end())
             self.ended.set()
         super().close()
 
@@ -108,21 +103,20 @@ class LogHandler(LogHandlerBase):
             job = run.fail(record.jobid, record.rule_name, record.log)
             # Of a group that fails on a cluster Snakemake names every job, also those that had not begun.
             if not record.indent or any(Path(log).is_file() for log in job.logs):
-                self._write(failure(job, run.clock() - job.start, record.rule_msg), RED)
+                self._write(failure(job, run.clock() - job.start, record.rule_msg))
         elif record.levelno >= WARNING:
             text = record.getMessage()
             if run and REPEATED.search(text):
                 self.held.append(text)
             else:
-                self._write(text, RED if record.levelno >= ERROR else "")
+                self._write(text)
         elif event is None and record.getMessage().startswith(SHOWN):
             self._write(record.getMessage())
 
     def _show(self, run: Run) -> None:
         """Show how far the run is: on a terminal at once, else where enough has changed."""
         if self.live:
-            line = run.line()[: shutil.get_terminal_size().columns - 1]
-            self.stream.write(CLEAR + (f"{DIM}{line}{PLAIN}" if self.colours else line))
+            self.stream.write(CLEAR + run.line()[: shutil.get_terminal_size().columns - 1])
             self.stream.flush()
         elif run.percent() >= self.shown_percent + STEP_PERCENT or time.monotonic() >= self.shown_at + STEP_S:
             self.shown_percent, self.shown_at = run.percent(), time.monotonic()
@@ -134,8 +128,7 @@ class LogHandler(LogHandlerBase):
                 if self.run and self.run.running:
                     self._show(self.run)
 
-    def _write(self, text: str, colour: str = "") -> None:
+    def _write(self, text: str) -> None:
         if text and text != "None":
-            shown = f"{colour}{text}{PLAIN}" if colour and self.colours else text
-            self.stream.write(f"{CLEAR if self.live else ''}{shown}\n")
+            self.stream.write(f"{CLEAR if self.live else ''}{text}\n")
             self.stream.flush()

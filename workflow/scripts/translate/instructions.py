@@ -13,11 +13,7 @@ from polyreward.prepare.passages import parallel_passages
 def parallel_instructions(
     items: Sequence[dict], languages: Sequence[str], where: str, roles: Sequence[str]
 ) -> dict[str, list[dict]]:
-    """Return {language: rows of id and each role}, with the same instructions in the same order.
-
-    Args:
-        items: {id, role: {language: text}}.
-        roles: prompt, and reference if the items have one.
+    """Return {language: rows of id and each role}, in the same order; items: {id, role: {language: text}}.
 
     Raises:
         PolyrewardError: lists every item without a text, and every repeated id.

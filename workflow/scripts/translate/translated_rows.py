@@ -20,8 +20,7 @@ def with_released(rows: Rows, language: str, translate: Callable[[Rows], list[di
     """Return the rows in a language, in order; a row's own `translations` come before the engine's.
 
     Args:
-        translate: translates rows without their own translation, and may leave some out, as a partial catalog
-            does.
+        translate: for rows without their own; it may leave some out, as a partial catalog does.
     """
     own = {
         row["id"]: {**{key: row[key] for key in KEPT if key in row}, **row["translations"][language]}
@@ -62,7 +61,7 @@ def translated(
         return lm_rows(rows, target, translate, engine.unit, code)
 
 
-def _as_before(rows: Rows, translated: Rows) -> int:
+def unchanged_texts(rows: Rows, translated: Rows) -> int:
     """Return how many texts with letters outside code a translation left as they were."""
     before = {row["id"]: row for row in rows}
     return sum(
@@ -83,7 +82,7 @@ def main(snakemake):
         return translated(rest, resource=resource, source=params.source, target=target, **given)
 
     found = with_released(rows, target, translate)
-    same = _as_before(rows, found)
+    same = unchanged_texts(rows, found)
     if same and target != params.source:
         announce(f"{target}: {same} texts are as they were in the source language")
     pairs = [finished(row) for row in found]

@@ -1,5 +1,4 @@
-"""All that replaces a forward pass, or reaches privately into torch, transformers or TRL, for speed on
-CPUs."""
+"""All that replaces a forward pass, or reaches privately into torch, transformers or TRL."""
 
 import torch
 
@@ -8,14 +7,16 @@ CANNOT = (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueEr
 
 
 def on() -> bool:
-    """Return whether models are sped up.
-
-    With a CUDA device they are not: torch, transformers and TRL run there as they are."""
+    """Return whether models are sped up: not with a CUDA device, where all run as they are."""
     return not torch.cuda.is_available()
 
 
+def is_eager(config) -> bool:
+    """Return whether a model of this configuration runs transformers' eager attention."""
+    return config._attn_implementation == "eager"
+
+
 def alike(states: torch.Tensor, expected: torch.Tensor, dtype: torch.dtype) -> bool:
-    """Return whether what a model of this dtype computes in one way is what it computes in another, to
-    rounding."""
+    """Return whether a model of this dtype computes the same in two ways, to rounding."""
     tolerance = 1e-4 if dtype == torch.float32 else 5e-2
     return bool((states.float() - expected.float()).norm() <= tolerance * expected.float().norm())

@@ -1,8 +1,7 @@
-"""Frozen lower layers run once per sequence: what low-rank adapters on the top layers never change need not
-be computed again.
+"""Frozen lower layers run once per sequence, since low-rank adapters on the top layers never change them.
 
-The hidden states after the frozen layers depend on the sequence only: attention is causal, and padding is on
-the right. So every epoch, and every reward model of the base, takes them from memory."""
+Their states depend on the sequence only: attention is causal, and padding is on the right. So every epoch,
+and every reward model of the base, takes them from memory."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -20,22 +19,20 @@ from polyreward.core.seals import METADATA, intact, sealed_file
 
 
 class _Reached(Exception):  # noqa: N818 - a signal, not an error
-    """The last frozen layer has run; the layers above it are not needed."""
+    """The last frozen layer has run."""
 
 
 class FrozenLayers:
-    """Memory of the hidden states after a decoder's first `count` layers, filled once, used at every later
-    forward pass.
+    """Memory of the hidden states after a decoder's first `count` layers, used at every later forward
+    pass.
 
-    model: a transformers model whose decoder keeps its blocks in `.layers`. states: what is known already,
-    and where more is kept, for all models whose frozen layers are the same. Memory: tokens x d_model x 4
-    bytes."""
+    model: one whose decoder keeps its blocks in `.layers`. states: what is known already, and where more
+    is kept. Memory: tokens x d_model x 4 bytes."""
 
     def __init__(
         self, model: nn.Module, count: int, states: dict[tuple[int, ...], torch.Tensor] | None = None
     ):
-        self.decoder = model.get_decoder()
-        self.count = count
+        self.decoder, self.count = model.get_decoder(), count
         self.states: dict[tuple[int, ...], torch.Tensor] = {} if states is None else states
         self.batch: list[torch.Tensor] | None = None
 
@@ -47,9 +44,7 @@ class FrozenLayers:
         token_budget: int,
         share: bool,
     ) -> None:
-        """Run the frozen layers over groups of token sequences, but known ones, and keep what comes out.
-
-        Arguments as in trees.last_states."""
+        """Run the frozen layers over unknown groups of token sequences; arguments as in trees.last_states."""
         unknown = [group for group in groups if not all(tuple(ids) in self.states for ids in group)]
         if not self.count or not unknown:
             return
@@ -59,7 +54,6 @@ class FrozenLayers:
             self.states[tuple(unknown[group][member])] = states
 
     def _run(self, inputs: dict) -> torch.Tensor:
-        """Return the states after the frozen layers, and run no others."""
         found = []
 
         def stop(module, args, output):
@@ -72,28 +66,17 @@ class FrozenLayers:
         return found[0]
 
     def save(self, path: str | Path) -> None:
-        """Write the memory as safetensors: layers, and those of the decoder; ids and states of all sequences
-        end to end, and their lengths."""
+        """Write the memory as safetensors: layers, and those of the decoder; ids, states and lengths."""
+        states = [state.float() for state in self.states.values()]
         tensors = {
             "layers": torch.tensor(self.count),
             "of": torch.tensor(len(self.decoder.layers)),
             "ids": torch.tensor([token for key in self.states for token in key], dtype=torch.int32),
             "lengths": torch.tensor([len(key) for key in self.states], dtype=torch.int32),
-            "states": (
-                torch.cat([state.float() for state in self.states.values()])
-                if self.states
-                else torch.zeros(0)
-            ),
+            "states": torch.cat(states) if states else torch.zeros(0),
         }
         with sealed_file(path) as temporary:
             save_file(tensors, temporary, METADATA)
-
-    def load(self, path: str | Path) -> None:
-        """Add what `save` wrote to the memory; raises PolyrewardError where the file changed since."""
-        with safe_open(intact(path), "pt") as file:
-            lengths = file.get_tensor("lengths").tolist()
-            ids, states = file.get_tensor("ids").split(lengths), file.get_tensor("states").split(lengths)
-        self.states.update((tuple(key.tolist()), state) for key, state in zip(ids, states, strict=True))
 
     def install(self) -> None:
         """From now on let the decoder's frozen layers answer from memory, where all of a batch is in it."""
@@ -103,8 +86,7 @@ class FrozenLayers:
             layer.forward = self._answering(layer.forward, first=number == 0)
 
     def recall(self, trees: Sequence[Tree]) -> None:
-        """Get the states of the next forward pass's rows from memory, if all are known; else it computes
-        them."""
+        """Get the states of the next forward pass's rows from memory, if all are known."""
         known = all(key in self.states for tree in trees for key in tree.sequences)
         self.batch = (
             [tree.join([self.states[key] for key in tree.sequences]) for tree in trees] if known else None
@@ -139,26 +121,23 @@ def frozen_count(model: nn.Module, top_layers: int) -> int:
 
 
 def keep_frozen_states(model: nn.Module, paths: Iterable[str | Path]) -> FrozenLayers | None:
-    """Let a model's frozen layers answer from files that FrozenLayers wrote; None where there are none.
+    """Let a model's frozen layers, the base's own, answer from files of FrozenLayers; None where there are
+    none.
 
-    Only for a model whose lower layers are the base's own.
-
-    Raises:
-        PolyrewardError: the states are of a model with another number of layers, or the file is damaged.
-    """
-    paths = list(paths)
-    if not paths or not accel.on():
+    Raises PolyrewardError where a file changed since it was made, or is of a model with other layers."""
+    frozen = None
+    for path in paths if accel.on() else []:
+        with safe_open(intact(path), "pt") as file:
+            frozen = frozen or FrozenLayers(model, int(file.get_tensor("layers")))
+            if (layers := int(file.get_tensor("of"))) != len(frozen.decoder.layers):
+                raise PolyrewardError(
+                    f"{path}: these are states of a model of {layers} layers, and this one has"
+                    f" {len(frozen.decoder.layers)}; delete the file, and run again"
+                )
+            lengths = file.get_tensor("lengths").tolist()
+            ids, states = file.get_tensor("ids").split(lengths), file.get_tensor("states").split(lengths)
+        frozen.states.update((tuple(key.tolist()), state) for key, state in zip(ids, states, strict=True))
+    if frozen is None or not frozen.count:
         return None
-    with safe_open(intact(paths[0]), "pt") as file:
-        frozen, layers = FrozenLayers(model, int(file.get_tensor("layers"))), int(file.get_tensor("of"))
-    if not frozen.count:
-        return None
-    if layers != len(frozen.decoder.layers):
-        raise PolyrewardError(
-            f"{paths[0]}: these are states of a model of {layers} layers, and this one has"
-            f" {len(frozen.decoder.layers)}; delete the file, and run again"
-        )
-    for path in paths:
-        frozen.load(path)
     frozen.install()
     return frozen

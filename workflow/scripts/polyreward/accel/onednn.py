@@ -1,9 +1,8 @@
-"""Matrix multiplication in fp32 by oneDNN, where torch would take MKL: on AMD's processors with AVX-512 that
-is twice as fast.
+"""Matrix multiplication in fp32 by oneDNN, where torch would take MKL: on AMD's processors with AVX-512
+that is twice as fast.
 
-MKL does not use AVX-512 there. On AMD's processors without AVX-512, MKL is 15% faster, except for the product
-with a whole vocabulary. On Intel's, MKL is 2 to 17% faster. So the vendor, the instructions and the size
-decide."""
+MKL does not use AVX-512 there. On AMD's processors without it, MKL is 15% faster, except for the product
+with a whole vocabulary. On Intel's, MKL is 2 to 17% faster."""
 
 import math
 import os
@@ -23,35 +22,33 @@ VOCABULARY = 100_000  # outputs; with 262,144 and AVX2, oneDNN is 1.2 to 1.5 tim
 
 
 def faster_from(cpuinfo: str, portable: bool) -> float:
-    """Return from how many outputs of a layer on oneDNN is faster, from /proc/cpuinfo's text; inf for never.
+    """Return from how many outputs of a layer on oneDNN is faster, from /proc/cpuinfo's text; inf for
+    never.
 
-    portable: whether jobs are held to AVX2, which slows MKL down on all processors of these vendors alike
-    (ops/jobs.py); they then all take oneDNN, so as to round alike."""
-    if _field(cpuinfo, "vendor_id") not in NOT_FOR_MKL:
+    portable: whether jobs are held to AVX2 (ops/jobs.py), which slows MKL down on all processors of these
+    vendors; they then all take oneDNN, so as to round alike."""
+    lines = (line.partition(":") for line in reversed(cpuinfo.splitlines()))
+    fields = {name.strip(): value.strip() for name, _, value in lines}  # of the first processor
+    if fields.get("vendor_id") not in NOT_FOR_MKL:
         return math.inf
-    return 0 if portable or "avx512f" in _field(cpuinfo, "flags").split() else VOCABULARY
+    return 0 if portable or "avx512f" in fields.get("flags", "").split() else VOCABULARY
 
 
-def _field(cpuinfo: str, name: str) -> str:
-    """Return the first processor's value of a field; "" where it has none (ARM)."""
-    fields = (line.partition(":") for line in cpuinfo.splitlines())
-    return next((value.strip() for field, _, value in fields if field.strip() == name), "")
-
-
-def _cpuinfo() -> str:
+def _faster_from_here() -> float:
     path = Path("/proc/cpuinfo")
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    cpuinfo = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    return math.inf if OPERATOR is None else faster_from(cpuinfo, portable="MKL_CBWR" in os.environ)
 
 
-FASTER_FROM = math.inf if OPERATOR is None else faster_from(_cpuinfo(), portable="MKL_CBWR" in os.environ)
+FASTER_FROM = _faster_from_here()
 
 
 def multiply_by_onednn(model: nn.Module, outputs: float = FASTER_FROM) -> nn.Module:
-    """Let a model's linear layers in fp32 on a CPU multiply by oneDNN where that is faster; return the model.
+    """Let a model's linear layers in fp32 on a CPU multiply by oneDNN where that is faster; return the
+    model.
 
-    Layers whose weights are trained keep torch's own multiplication while gradients are computed. Sums are
-    rounded in another order, so results differ by about 1e-6. In bfloat16 torch takes oneDNN by itself.
-    outputs: layers with fewer are left as they are."""
+    Layers whose weights are trained keep torch's own while gradients are computed. Results differ by about
+    1e-6. outputs: layers with fewer are left as they are."""
     if not accel.on():
         return model
     for module in model.modules():
@@ -66,18 +63,17 @@ def _multipliable(values: torch.Tensor) -> bool:
 
 def _linear(module: nn.Linear, x: torch.Tensor) -> torch.Tensor:
     weight, bias = module.weight, module.bias
-    if not _multipliable(x) or torch.is_autocast_enabled("cpu"):  # the model may be on another device by now
-        return nn.functional.linear(x, weight, bias)
-    if not torch.is_grad_enabled():
+    # The model may be on another device by now.
+    plain = _multipliable(x) and not torch.is_autocast_enabled("cpu")
+    if plain and not torch.is_grad_enabled():
         return _multiplied(x, weight, bias)
-    if weight.requires_grad or (bias is not None and bias.requires_grad):
+    if not plain or weight.requires_grad or (bias is not None and bias.requires_grad):
         return nn.functional.linear(x, weight, bias)
     return _Frozen.apply(x, weight, bias)
 
 
 def product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """Return x (..., inputs) by the transpose of weight (outputs, inputs), both fp32 on a CPU and without a
-    gradient."""
+    """Return x (..., inputs) by the transpose of weight (outputs, inputs), fp32, without a gradient."""
     return _multiplied(x, weight) if FASTER_FROM == 0 else x @ weight.t()
 
 
@@ -86,7 +82,7 @@ def _multiplied(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
 
 
 class _Frozen(torch.autograd.Function):
-    """A linear layer whose weights are not trained: only its input has a gradient."""
+    """A linear layer of which only the input has a gradient."""
 
     @staticmethod
     def forward(ctx, x, weight, bias):

@@ -1,9 +1,8 @@
-"""Pairs in training: all answers to a request as one row, so that the request and each different answer are
-computed once, and forth and back.
+"""Pairs in training: all answers to a request as one row, so that each is computed once, and forth and
+back.
 
-TRL gives a model both conversations of each pair, padded to the longest of the batch. Here the model's own
-forward pass makes rows (see trees.py) out of the different ones, of like length, and gives back the same
-rewards, to rounding."""
+TRL gives a model both conversations of each pair, padded. Here the model's own forward pass makes rows
+(see trees.py) out of the different ones, and gives back the same rewards, to rounding."""
 
 from collections.abc import Sequence
 
@@ -18,11 +17,10 @@ from polyreward.models.reward_model import reward_of
 
 
 class PairRows:
-    """Runs a reward model on the rows of pairs. Its forward pass takes TRL's batch: chosen conversations,
-    then rejected ones.
+    """Runs a reward model on the rows of pairs: TRL's batch is chosen conversations, then rejected ones.
 
-    model: one whose decoder can share prompts (trees.can_share). token_budget: tokens of the rows that are
-    run at once. frozen: a memory of the decoder's lower layers, if there is one."""
+    model: one whose decoder can share prompts (trees.can_share). token_budget: tokens that are run at
+    once. frozen: a memory of the decoder's lower layers."""
 
     def __init__(self, model: nn.Module, token_budget: int, frozen: FrozenLayers | None):
         self.model, self.token_budget, self.frozen = model, token_budget, frozen
@@ -50,20 +48,13 @@ class PairRows:
         rows = [Tree.from_sequences(*group) for group in groups]
         rewards: dict[tuple[int, ...], torch.Tensor] = {}
         for batch in token_budget_batches([len(row) for row in rows], self.token_budget):
-            found = self._of_rows([rows[n] for n in batch])
-            for n, values in zip(batch, found, strict=True):
-                rewards.update(zip(groups[n], values, strict=True))
+            self._run([rows[n] for n in batch], rewards)
         return SequenceClassifierOutputWithPast(logits=torch.stack([rewards[ids] for ids in sequences]))
 
-    def _of_rows(self, rows: Sequence[Tree]) -> list[torch.Tensor]:
-        """Return the rewards of each row: (conversations, 1)."""
+    def _run(self, rows: Sequence[Tree], rewards: dict[tuple[int, ...], torch.Tensor]) -> None:
         if self.frozen:
             self.frozen.recall(rows)
         inputs = tree_inputs(rows, self.decoder.config, self.model.config.pad_token_id, self.decoder.device)
-        states = self.decoder(**inputs, use_cache=False).last_hidden_state
-        return [
-            torch.stack(
-                [reward_of(self.model, *one) for one in zip(row.sequences, row.split(of_row), strict=True)]
-            )
-            for of_row, row in zip(states, rows, strict=True)
-        ]
+        for row, states in zip(rows, self.decoder(**inputs, use_cache=False).last_hidden_state, strict=True):
+            for ids, own in zip(row.sequences, row.split(states), strict=True):
+                rewards[ids] = reward_of(self.model, ids, own)

@@ -1,7 +1,6 @@
 """Rows that begin with the same prompt: it is run once, and each row goes on from its keys and values.
 
-Rows of `trees` share what they begin with, too, but under a mask of their own. Here a model's own cache does
-it, so that `generate` and training by TRL can go on from there, gradients included."""
+Unlike rows of `trees`, `generate` and training by TRL can go on from a model's cache, gradients included."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -13,11 +12,11 @@ from polyreward.models.batches import left_padded, positions
 
 
 def rest_of_rows(model, input_ids: torch.Tensor, attention_mask: torch.Tensor, shared: int) -> dict:
-    """Run the first `shared` tokens of rows, each different beginning once; return a model's inputs for the
-    other tokens.
+    """Run the first `shared` tokens of rows, each different beginning once; return a model's inputs for
+    the rest.
 
-    input_ids, attention_mask: (rows, tokens); padding may be anywhere. With these inputs a model gives the
-    states that the whole rows would have there, to rounding, and gradients flow into what is shared."""
+    input_ids, attention_mask: (rows, tokens); padding may be anywhere. A model then gives the states of
+    whole rows, to rounding, and gradients flow into what is shared."""
     places = positions(attention_mask)
     begins = torch.cat([input_ids[:, :shared], attention_mask[:, :shared]], dim=1)
     different, of_row = torch.unique(begins, dim=0, return_inverse=True)
@@ -31,27 +30,24 @@ def rest_of_rows(model, input_ids: torch.Tensor, attention_mask: torch.Tensor, s
 
 @dataclasses.dataclass
 class Begun:
-    """Rows that a model has run, and more behind them: what it can go on from, once.
+    """Rows that a model has run: what it can go on from, once.
 
-    mask: (rows, tokens), padded on the left. cache: the model's keys and values of these tokens and of any
-    number behind them."""
+    mask: (rows, tokens), padded on the left. cache: keys and values of these tokens and any behind them."""
 
     mask: torch.Tensor
     cache: object
 
     def go_on(self, rests: Sequence[Sequence[int]], pad_token_id: int | None) -> dict:
-        """Return a model's inputs for other tokens behind the rows, instead of each row's last one and of
-        what came then.
+        """Return a model's inputs for other tokens behind the rows: of each, its last token first.
 
-        rests: of each row, its last token first. Raises what a cache does that has forgotten too much, mostly
-        RuntimeError."""
+        Raises what a cache does that has forgotten too much."""
         shared = self.mask.shape[1] - 1
         self.cache.crop(shared - self.cache.get_seq_length())
         rest = left_padded(rests, pad_token_id, self.mask.device)
         mask = torch.cat([self.mask[:, :shared], rest["attention_mask"]], dim=1)
-        places = positions(mask)[:, shared:]
+        ids, places = rest["input_ids"], positions(mask)[:, shared:]
         return {
-            "input_ids": rest["input_ids"],
+            "input_ids": ids,
             "position_ids": places,
             "attention_mask": mask,
             "past_key_values": self.cache,
@@ -71,8 +67,7 @@ def generate_from_shared_prompts(model) -> None:
 
 @torch.no_grad()
 def runs_from_shared_prompts(model) -> bool:
-    """Ask a model whether it gives the same states this way as for whole rows; false for models that keep no
-    keys and values."""
+    """Ask a model whether it gives the same states this way as for whole rows, as those with a cache do."""
     if not accel.on():
         return False
     ids = torch.arange(27).reshape(3, 9) * 7 % min(model.config.vocab_size, 997)

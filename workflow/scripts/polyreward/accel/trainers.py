@@ -23,60 +23,36 @@ FROZEN_TOKENS = 1024  # tokens that frozen layers run at once where training run
 
 
 def speed_up_reward_trainer(trainer, settings: RewardModelTraining, label: str) -> None:
-    """Let a reward model's trainer run frozen layers once for all epochs, and a request with all its answers
-    as one row.
+    """Let a reward model's trainer run frozen layers once, and a request with its answers as one row.
 
-    Args:
-        trainer: of TRL, on a dataset of requests (training.reward_model.tokenized_requests).
-        label: the training's name in messages.
-    """
+    trainer: of TRL, on a dataset of requests (training.reward_model.tokenized_requests)."""
     if not accel.on():
         return
     multiply_by_onednn(trainer.model)
     model = trainer.model.get_base_model() if settings.lora else trainer.model
     share = settings.token_budget is not None and can_share(model.get_decoder())
     frozen = None
-    if settings.lora and settings.cache_frozen_layers:
-        frozen = _frozen_layers(trainer, model, settings, share, label)
+    count = frozen_count(model, settings.lora.top_layers) if settings.lora else 0
+    if count and settings.cache_frozen_layers:
+        frozen = FrozenLayers(model, count)
+        groups = [request["chosen_ids"] + request["rejected_ids"] for request in trainer.train_dataset]
+        with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=trainer.args.bf16):
+            budget = settings.token_budget or FROZEN_TOKENS
+            frozen.fill(groups, model.config.pad_token_id, budget, share)
+        frozen.install()
+        announce(f"{label}: the {count} frozen layers have run over {len(groups)} requests")
     if share:
         PairRows(model, settings.token_budget, frozen).install()
-
-
-def _frozen_layers(
-    trainer, model, settings: RewardModelTraining, share: bool, label: str
-) -> FrozenLayers | None:
-    """Run the layers below the adapters over all pairs; None where the adapters are on all layers."""
-    count = frozen_count(model, settings.lora.top_layers)
-    if not count:
-        return None
-    frozen = FrozenLayers(model, count)
-    groups = [request["chosen_ids"] + request["rejected_ids"] for request in trainer.train_dataset]
-    with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=trainer.args.bf16):
-        frozen.fill(groups, model.config.pad_token_id, settings.token_budget or FROZEN_TOKENS, share)
-    frozen.install()
-    announce(f"{label}: the {count} frozen layers have run over {len(groups)} requests")
-    return frozen
-
-
-def speed_up_policy_trainer() -> None:
-    """Let trainers of SFT and DPO multiply by the vocabulary in small parts."""
-    if accel.on():
-        split_the_vocabulary()
 
 
 def speed_up_grpo_trainer(trainer: GRPOTrainer, processes: int) -> bool:
     """Let GRPO run a prompt once for all replies to it in a batch; returns whether it does.
 
-    The loss is the same, to rounding. It is done in one process and without gradient checkpointing, which
-    keeps no cache.
-
-    Args:
-        trainer: of TRL.
-        processes: how many train together.
-    """
+    It does in one process and without gradient checkpointing, which keeps no cache. The loss is the same,
+    to rounding."""
+    split_the_vocabulary()
     if not accel.on():
         return False
-    split_the_vocabulary()
     adapted = getattr(trainer.model, "peft_config", None)
     model = trainer.model.get_base_model() if adapted else trainer.model
     if processes > 1 or trainer.args.gradient_checkpointing or not runs_from_shared_prompts(model):
@@ -96,7 +72,6 @@ def _shared_logprobs(
     compute_entropy: bool = False,
     **others,
 ) -> tuple[torch.Tensor, torch.Tensor | None, None]:
-    """Return the log-probabilities and entropies (rows, logits_to_keep) of replies, as TRL's method does."""
     if any(value is not None and value is not False for value in others.values()):
         return type(trainer)._get_per_token_logps_and_entropies(
             trainer, model, input_ids, attention_mask, logits_to_keep, batch_size, compute_entropy, **others

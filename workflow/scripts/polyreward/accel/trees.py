@@ -1,8 +1,7 @@
 """Texts that begin alike, run through a decoder as one row: what they share is computed once.
 
-A row holds the shared tokens and then each text's own. A mask hides the texts from each other. Every token
-has the position that it has in its own text. The states are those of the texts run one by one, to
-rounding."""
+A row holds the shared tokens and then each text's own, at the positions that they have in their text. A
+mask hides the texts from each other. The states are those of texts run one by one, to rounding."""
 
 import dataclasses
 import os
@@ -21,14 +20,14 @@ LONGEST = 2  # times the longest of its sequences that a row may be long
 
 @dataclasses.dataclass(frozen=True)
 class Tree:
-    """Token sequences in one row: what they share, then what each goes on with. Token ids throughout."""
+    """Token sequences in one row: what they share, then what each goes on with."""
 
     shared: Ids
     branches: tuple[Ids, ...]
 
     @classmethod
     def from_sequences(cls, *sequences: Sequence[int]) -> "Tree":
-        """Make the tree of some sequences; a branch may be empty."""
+        """Make the tree of some sequences of token ids; a branch may be empty."""
         length = len(os.path.commonprefix([tuple(ids) for ids in sequences]))
         return cls(tuple(sequences[0][:length]), tuple(tuple(ids[length:]) for ids in sequences))
 
@@ -55,8 +54,8 @@ class Tree:
     def mask(self, length: int, window: int | None = None) -> torch.Tensor:
         """Return (length, length), true where a token (row) sees another: causal, blind to other branches.
 
-        window: how many positions back a token sees, itself included; None for all.
-        Padding sees itself, since a row that sees nothing has no softmax."""
+        window: how many positions back a token sees, itself included. Padding sees itself, for the
+        softmax."""
         counts = torch.tensor([len(self.shared), *map(len, self.branches)])
         branch = torch.repeat_interleave(torch.arange(len(counts)), counts)
         sees = ((branch[None] == 0) | (branch[None] == branch[:, None])).tril()
@@ -81,8 +80,7 @@ class Tree:
 def split_group(group: Sequence[Sequence[int]]) -> Iterator[list[int]]:
     """Yield indices of a group's sequences that share a row, at most LONGEST times as long as the longest.
 
-    Under one mask attention grows with the row's square: a pair is always one row, and many short answers to
-    a short prompt are several."""
+    Attention grows with the row's square: many short answers to a short prompt are several rows."""
     start = len(os.path.commonprefix([tuple(ids) for ids in group]))
     limit = LONGEST * max(map(len, group))
     row: list[int] = []
@@ -97,8 +95,7 @@ def split_group(group: Sequence[Sequence[int]]) -> Iterator[list[int]]:
 
 
 def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) -> dict:
-    """Return a decoder's inputs for rows: ids, positions, and a four-dimensional mask, or one per kind of
-    layer."""
+    """Return a decoder's inputs for rows: ids, positions, and a 4D mask, or one per kind of layer."""
     ids = padded([row.ids for row in rows], pad_token_id, device)["input_ids"]
     positions = padded([row.positions for row in rows], 0, device)["input_ids"]
     window = getattr(config, "sliding_window", None)
@@ -106,12 +103,10 @@ def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) 
 
     def mask(window: int | None) -> torch.Tensor:
         sees = torch.stack([row.mask(ids.shape[1], window) for row in rows])[:, None].to(device)
+        if not accel.is_eager(config):
+            return sees
         # Eager attention adds its mask to the logits.
-        return (
-            sees
-            if config._attn_implementation != "eager"
-            else torch.zeros(sees.shape, device=device).masked_fill(~sees, LOWEST)
-        )
+        return torch.zeros(sees.shape, device=device).masked_fill(~sees, LOWEST)
 
     if "sliding_attention" in kinds:
         masks = {kind: mask(window if kind == "sliding_attention" else None) for kind in kinds}
@@ -121,7 +116,7 @@ def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) 
 
 
 def rows_of(groups: Sequence[Sequence[Sequence[int]]], share: bool) -> tuple[list[Tree], list[list[tuple]]]:
-    """Return the rows of groups of sequences, and of each row's branches the (group, member)."""
+    """Return the rows of groups of sequences, and each row's branches as (group, member)."""
     rows, places = [], []
     for number, group in enumerate(groups):
         for members in split_group(group) if share else [[n] for n in range(len(group))]:
@@ -140,13 +135,12 @@ def last_states(
     report: Callable[[int], None] = lambda done: None,
     run: Callable[[dict], torch.Tensor] | None = None,
 ) -> Iterator[tuple[int, int, torch.Tensor]]:
-    """Run groups of token sequences through a decoder; yield (group, member, last hidden states (tokens,
+    """Run groups of token sequences through a decoder; yield (group, member, last states (tokens,
     d_model)).
 
-    groups: sequences that begin alike, such as one prompt's answers. share: run what they share once, not
-    each as a row under the model's usual mask. frozen: a memory of lower layers (frozen.FrozenLayers).
-    report: called with the number of sequences of each batch. run: makes other states of a decoder's
-    inputs."""
+    groups: sequences that begin alike. share: run what they share once, not each as a row under the
+    model's usual mask. frozen: a memory of lower layers. report: called with each batch's number of
+    sequences. run: makes other states of inputs."""
     rows, places = rows_of(groups, share)
     for batch in token_budget_batches([len(row) for row in rows], token_budget):
         trees = [rows[i] for i in batch]
@@ -167,16 +161,17 @@ def last_states(
 def can_share(decoder) -> bool:
     """Return whether a decoder gives the same states for a shared row as for each sequence by itself.
 
-    False for models that ignore our mask or positions: state-space layers, chunked attention, encoders,
-    FlashAttention."""
+    False for models that ignore our mask or positions: state-space layers, chunked attention, encoders."""
     config = decoder.config
     if not accel.on() or set(getattr(config, "layer_types", None) or []) - KNOWN_ATTENTION:
         return False
     ids = torch.arange(12) * 7 % min(config.vocab_size, 997)
     group = [ids[:8].tolist(), ids[:5].tolist() + ids[8:].tolist(), ids[:6].tolist()]
     try:
-        together = {member: states for _, member, states in last_states(decoder, [group], 0, 99, share=True)}
-        unbatched = {member: states for _, member, states in last_states(decoder, [group], 0, 1, share=False)}
+        together, separate = (
+            {member: states for _, member, states in last_states(decoder, [group], 0, budget, share)}
+            for budget, share in ((99, True), (1, False))
+        )
     except accel.CANNOT:
         return False
-    return all(accel.alike(together[n], unbatched[n], decoder.dtype) for n in unbatched)
+    return all(accel.alike(together[n], separate[n], decoder.dtype) for n in separate)

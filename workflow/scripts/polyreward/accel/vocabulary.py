@@ -1,32 +1,28 @@
-"""Multiply only tokens that enter the loss by the output embedding, in parts that stay in the processor's
-cache.
+"""Multiply only tokens that enter the loss by the output embedding, in parts that stay in the CPU's cache.
 
-TRL keeps the first saving to GPUs, and its parts are made for them: on a CPU they leave the cache, and are
-allocated again each time. Per token of 262,144 words that is three times the time."""
+TRL does the first on GPUs only. Its parts leave the cache: per token of 262,144 words that takes three
+times as long."""
 
 import torch
 import trl.trainer.utils
 
+from polyreward import accel
 from polyreward.accel.onednn import product
 
 TOKENS, WORDS = 512, 4096  # of a part
 
 
 def split_the_vocabulary() -> None:
-    """Let TRL's trainers multiply by the output embedding only at tokens that count, on a CPU too, and there
-    by small parts.
-
-    The loss is the same, to rounding. A TRL that no longer asks for these by name is left as it is."""
-    if hasattr(trl.trainer.utils, "_use_triton"):
+    """Let TRL's trainers of SFT, DPO and GRPO do so; the loss is the same, to rounding."""
+    if accel.on():
         trl.trainer.utils._use_triton = lambda device: True
-    if ByParts.whole:
         trl.trainer.utils._ChunkedLogProbFunction = ByParts
 
 
 class ByParts:
     """TRL's function of log-probabilities, except the outputs that `Logprobs` computes faster."""
 
-    whole = getattr(trl.trainer.utils, "_ChunkedLogProbFunction", None)
+    whole = trl.trainer.utils._ChunkedLogProbFunction
 
     @classmethod
     def apply(
@@ -41,19 +37,16 @@ class ByParts:
             return cls.whole.apply(
                 states, weight, bias, targets, temperature, chunk_size, softcap, logit_scale, outputs
             )
-        logprobs, entropy, is_top1 = Logprobs.apply(states, weight, targets, logit_scale / temperature)
-        return (
-            logprobs,
-            entropy if "entropy" in outputs else None,
-            None,
-            None,
-            is_top1 if "is_top1" in outputs else None,
+        logprobs, *others = Logprobs.apply(states, weight, targets, logit_scale / temperature)
+        entropy, is_top1 = (
+            value if name in outputs else None
+            for name, value in zip(("entropy", "is_top1"), others, strict=True)
         )
+        return logprobs, entropy, None, None, is_top1
 
 
 class Logprobs(torch.autograd.Function):
-    """Log-probabilities (nats) of tokens after states, of a vocabulary whose embedding is not trained, in
-    fp32 on a CPU."""
+    """Log-probabilities (nats) of tokens after states; the embedding is not trained; fp32 on a CPU."""
 
     @staticmethod
     def forward(
@@ -96,8 +89,7 @@ class Logprobs(torch.autograd.Function):
 
 
 def _statistics(states, weight, targets, scale: float) -> tuple[torch.Tensor, ...]:
-    """Return (log-probability, entropy, whether it is the likeliest, log of the sum of exponentials) of some
-    tokens."""
+    """Return (log-probability, entropy, whether it is the likeliest, log of the sum of exponentials)."""
     highest = torch.full((len(states),), -torch.inf)
     total, weighted, own = (torch.zeros(len(states)) for _ in range(3))  # the first two over exp(highest)
     for first, words in _parts(weight):
@@ -113,12 +105,11 @@ def _statistics(states, weight, targets, scale: float) -> tuple[torch.Tensor, ..
 
 
 def _parts(weight: torch.Tensor) -> list[tuple[int, torch.Tensor]]:
-    """Return (number of its first word, embeddings) of each part of a vocabulary."""
     return list(zip(range(0, len(weight), WORDS), weight.split(WORDS), strict=True))
 
 
 def _here(targets: torch.Tensor, first: int, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the rows whose token is in a part of the vocabulary, and its place there."""
+    """Return the rows whose token is in a part, and its place there."""
     places = targets - first
     rows = ((places >= 0) & (places < len(words))).nonzero()[:, 0]
     return rows, places[rows]

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from transformers import AutoTokenizer
@@ -18,30 +17,21 @@ from polyreward.core.seeds import job_seed
 from polyreward.models.batches import left_padded
 from polyreward.models.devices import device
 from polyreward.models.generation import Writing
-from polyreward.models.precision import torch_dtype
-from polyreward.models.serving import server_of
+from polyreward.models.serving import Server, server_of
 from polyreward.settings.model import Serve
 from polyreward.settings.transfer import Sampling
 from polyreward.training.policies import load_policy
-
-if TYPE_CHECKING:
-    from polyreward.models.serving import Server
 
 
 def distinct_prompts(rows: Sequence[dict], count: int, where: str, alike: float = 0) -> list[dict]:
     """Return the first `count` rows (id, prompt) with distinct prompts.
 
-    Args:
-        alike: the share of `count` that may be missing, rounded up, since two prompts may have the same
-            translation; what is missing is announced.
-
-    Raises:
-        PolyrewardError: more are missing.
-    """
-    first = {json.dumps(row["prompt"]): row for row in reversed(rows)}
-    kept = [
-        {"id": row["id"], "prompt": row["prompt"]} for row in rows if first[json.dumps(row["prompt"])] is row
-    ]
+    alike: the share of `count` that may be missing, rounded up, since two prompts may have the same
+    translation. Raises PolyrewardError where more are missing."""
+    distinct = {}
+    for row in rows:
+        distinct.setdefault(json.dumps(row["prompt"]), {"id": row["id"], "prompt": row["prompt"]})
+    kept = list(distinct.values())
     if len(kept) < count - math.ceil(alike * count):
         remedy = "look for translations that are alike" if alike else "raise pool.dev_share"
         raise PolyrewardError(
@@ -56,7 +46,7 @@ def distinct_prompts(rows: Sequence[dict], count: int, where: str, alike: float 
 def loaded_policy(
     folder: str | Path, settings: Sampling, precision: str, serve: Serve | None
 ) -> "Iterator[Policy]":
-    """Yield a policy to sample from, served by `serve`."""
+    """Yield a policy to sample from, served by `serve` where it is given."""
     with server_of(folder, precision, serve) as server:
         yield Policy(folder, settings, precision, server)
 
@@ -69,27 +59,25 @@ class Policy:
         folder: str | Path,
         settings: Sampling,
         precision: str = "float32",
-        server: "Server | None" = None,
+        server: Server | None = None,
     ):
         self.settings, self.server = settings, server
         if server is not None:
             self.tokenizer = AutoTokenizer.from_pretrained(folder)
             return
-        model, self.tokenizer = load_policy(folder, torch_dtype(precision))
+        model, self.tokenizer = load_policy(folder, precision)
         self.model = model.to(device()).eval()
 
     def responses(
         self, prompts: Sequence[str | Messages], count: int, seed: int, label: str
     ) -> list[list[str]]:
         """Return `count` responses to each prompt, reproducible from seed, prompts and settings."""
-        ids = [self._prompt_ids(prompt) for prompt in prompts]
+        ids = [rendered(self.tokenizer, as_turns(prompt), add_generation_prompt=True) for prompt in prompts]
         # Longest first, all responses to a prompt next to each other.
-        places = [
-            place for place in sorted(range(len(ids)), key=lambda i: (-len(ids[i]), i)) for _ in range(count)
-        ]
-        said = (self._generated if self.server is None else self._served)(
-            [ids[place] for place in places], seed, label
-        )
+        order = sorted(range(len(ids)), key=lambda place: -len(ids[place]))
+        places = [place for place in order for _ in range(count)]
+        write = self._generated if self.server is None else self._served
+        said = write([ids[place] for place in places], seed, label)
         found: list[list[str]] = [[] for _ in prompts]
         for place, text in zip(places, said, strict=True):
             found[place].append(text.strip())
@@ -126,12 +114,8 @@ class Policy:
             top_k=settings.top_k,
         )
         # A seed for each response: what a server draws must not depend on which requests meet there.
-        return self.server.texts(
-            prompts, writing, label, [job_seed(seed, number) for number in range(len(prompts))]
-        )
-
-    def _prompt_ids(self, prompt: str | Messages) -> list[int]:
-        return rendered(self.tokenizer, as_turns(prompt), add_generation_prompt=True)
+        seeds = [job_seed(seed, number) for number in range(len(prompts))]
+        return self.server.texts(prompts, writing, label, seeds)
 
 
 def answers_of_runs(
@@ -147,17 +131,14 @@ def answers_of_runs(
     """Return every policy's response to every instruction in each run: policy, run, id, response.
 
     All policies have the same seed in a run. policies: the folders of each one's trainings, which take turns
-    in the runs. serve: as for loaded_policy.
-    """
-    found = []
+    in the runs."""
+    found, prompts = [], [row["prompt"] for row in instructions]
     turns = [(name, place, folders) for name, folders in policies.items() for place in range(len(folders))]
     for name, place, folders in turns:
         with loaded_policy(folders[place], settings, precision, serve) as policy:
             for run in range(1 + place, runs + 1, len(folders)):
                 label = f"{name} policy, {language}, run {run}/{runs}"
-                said = policy.responses(
-                    [row["prompt"] for row in instructions], 1, job_seed(seed, run), label
-                )
+                said = policy.responses(prompts, 1, job_seed(seed, run), label)
                 found += [
                     {"policy": name, "run": run, "id": row["id"], "response": text}
                     for row, (text,) in zip(instructions, said, strict=True)

@@ -1,6 +1,6 @@
 """Win rates of policies against reference answers: raw and length-controlled."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -34,34 +34,25 @@ COLUMNS = [
     "win_rate_pct",
     "low",
     "high",
-    "run_sd",
     "runs",
     "length_controlled_pct",
-    "length_ratio",
     "n_instructions",
-    "n_judgements",
-    "ties_pct",
 ]
-RIDGE = 1e-3  # holds the fit where a policy wins always or never
+RIDGE = 1e-3  # the likelihood has no maximum where a policy wins always or never
 
 
 def win_rates(judged: pd.DataFrame, interval: Interval, trainings: int = 1) -> pd.DataFrame:
     """Return a row for each language and policy, and for the differences between policies.
 
     Intervals are by bootstrap over instructions, with the same draw for a language's policies and runs. With
-    several trainings the variance between them is added. run_sd is the standard deviation over runs.
-    length_ratio is the mean length of responses over that of references.
+    several trainings the variance between them is added.
 
     Args:
         judged: rows of JUDGEMENT_COLUMNS.
         trainings: of each policy after DPO, which took turns in the runs.
     """
-    return pd.concat(
-        [
-            _of_language(language, table, interval, trainings)
-            for language, table in judged.groupby("language", sort=False)
-        ]
-    )
+    languages = judged.groupby("language", sort=False)
+    return pd.concat([_of_language(name, table, interval, trainings) for name, table in languages])
 
 
 def turns_of(judged: pd.DataFrame, trainings: int) -> pd.Series:
@@ -70,13 +61,9 @@ def turns_of(judged: pd.DataFrame, trainings: int) -> pd.Series:
 
 
 def judge_accuracy(known: pd.DataFrame, interval: Interval) -> pd.DataFrame:
-    """Return the accuracy of a judge on known pairs, by language: of all kinds ("all"), then of each.
+    """Return a judge's accuracy on known pairs, by language: in the mean over kinds ("all"), then of each.
 
-    Of all it is the mean over kinds. Intervals are by bootstrap over instructions.
-
-    Args:
-        known: rows of KNOWN_COLUMNS.
-    """
+    Intervals are by bootstrap over instructions. known: rows of KNOWN_COLUMNS."""
     records = []
     for language, table in known.groupby("language", sort=False):
         right = table.pivot_table(index="id", columns="kind", values="right")[list(table["kind"].unique())]
@@ -103,8 +90,6 @@ def length_controlled(judged: pd.DataFrame) -> pd.Series:
     spread = difference.std() or 1.0
     dummies = pd.get_dummies(judged["policy"]).astype(float)
     design = dummies.assign(length=np.tanh(difference / spread))
-    # Penalised, since the likelihood has no maximum where a policy wins always or never; the slope is shrunk
-    # no more than that.
     fit = sm.GLM(judged["win"].to_numpy(), design.to_numpy(), family=sm.families.Binomial()).fit_regularized(
         alpha=RIDGE, L1_wt=0.0
     )
@@ -112,27 +97,19 @@ def length_controlled(judged: pd.DataFrame) -> pd.Series:
 
 
 def _of_language(language: str, judged: pd.DataFrame, interval: Interval, trainings: int) -> pd.DataFrame:
-    columns = ["policy", "training"]
     turns = judged.assign(training=turns_of(judged, trainings))
-    wins = turns.pivot_table(index="id", columns=columns, values="win", aggfunc="mean")
+    wins = turns.pivot_table(index="id", columns=["policy", "training"], values="win", aggfunc="mean")
     resampled = resampled_means(wins.to_numpy(), interval, "win_rates", language)
     of_column = pd.DataFrame(np.vstack([wins.mean(), resampled]), columns=wins.columns)
     # Of each policy (1 + samples, trainings), first the data's own
     drawn = {policy: of_column[policy].to_numpy() for policy in wins.columns.get_level_values("policy")}
     freedom = len(wins) - 1
-    by_run = judged.groupby(["policy", "run"])["win"].mean()
-    controlled, of_policy = length_controlled(judged), judged.groupby("policy")
-    lengths = of_policy["length_response"].mean() / of_policy["length_reference"].mean()
-    ties = 100 * of_policy["win"].apply(lambda win: (win == 0.5).mean())
+    controlled = length_controlled(judged)
     records = [
         {
             "policy": name,
             **_estimate(_summed(drawn, signs), freedom, interval, lowest=0 if name in drawn else -1),
-            "run_sd": _spread(_summed(by_run, signs)),
             "length_controlled_pct": 100 * _summed(controlled, signs),
-            "length_ratio": lengths.get(name, np.nan),
-            "n_judgements": int(judged["policy"].isin(signs).sum()),
-            "ties_pct": ties.get(name, np.nan),
         }
         for name, signs in SUMS.items()
         if signs.keys() <= drawn.keys()
@@ -155,7 +132,3 @@ def _estimate(drawn: np.ndarray, freedom: int, interval: Interval, lowest: float
     values, of_all = with_trainings(drawn.mean(axis=1), freedom, between)
     low, high = share_interval(values, interval.confidence, of_all, freedom + 1, lowest)
     return {"win_rate_pct": 100 * values[0], "low": 100 * low, "high": 100 * high}
-
-
-def _spread(by_run: Sequence[float]) -> float:
-    return 100 * float(np.std(by_run, ddof=1)) if len(by_run) > 1 else float("nan")

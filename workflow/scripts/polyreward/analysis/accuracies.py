@@ -13,13 +13,9 @@ from polyreward.core.errors import PolyrewardError
 def training_cases(each: np.ndarray, place: int | None, models: int, trainings: int) -> np.ndarray:
     """Return the resamples of a model's mean over its trainings, then with one training of one model.
 
-    Args:
-        each: (1 + resamples, trainings), of one model; one column if it was not trained here.
-        place: the model's, among `models` that were trained as often; None if it was not.
-
-    Returns:
-        (1 + resamples, 1 + models * trainings); with one training of each, (1 + resamples, 1).
-    """
+    each: (1 + resamples, trainings). place: the model's, among `models` that were trained as often; None
+    where it was not trained here. Returns (1 + resamples, 1 + models * trainings); with one training of each,
+    (1 + resamples, 1)."""
     if trainings < 2:
         return each
     cases = np.repeat(each.mean(axis=1, keepdims=True), 1 + models * trainings, axis=1)
@@ -29,20 +25,14 @@ def training_cases(each: np.ndarray, place: int | None, models: int, trainings: 
 
 
 def split_cases(values: np.ndarray, trainings: int) -> tuple[np.ndarray, np.ndarray | None]:
-    """Split sums of `training_cases`: those of mean trainings, and those with one training of one model.
-
-    values: (1 + resamples, ..., cases). Returns (1 + resamples, ...) and (1 + resamples, ..., models,
-    trainings), None where there is one training of each."""
+    """Split sums of `training_cases` into (1 + resamples, ...) of mean trainings and (1 + resamples, ...,
+    models, trainings) with one training of one model; None where there is one training of each."""
     shape = (*values.shape[:-1], -1, trainings)
     return values[..., 0], values[..., 1:].reshape(shape) if trainings > 1 else None
 
 
 def in_all_languages(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return the scores of pairs that every language has: a translation may leave some out.
-
-    Raises:
-        PolyrewardError: no pair is in all languages.
-    """
+    """Return the scores of pairs that every language has: a translation may leave some out."""
     languages = scores.groupby("id")["language"].nunique()
     kept = scores[scores["id"].map(languages) == scores["language"].nunique()]
     if kept.empty:
@@ -56,12 +46,8 @@ def in_all_languages(scores: pd.DataFrame) -> pd.DataFrame:
 class Accuracies:
     """Accuracies of scorers in several languages, in percent; all see the same draws of templates.
 
-    Args:
-        scores: as `core.tables.read_scores` returns them; the same pairs in every language.
-        trainings: {(base, training language): scorers, one for each seed} of reward models that were trained
-            here; as many of each.
-        half_credit: scorers whose ties are half right; others' are wrong.
-    """
+    trainings: {(base, training language): scorers, one for each seed} of reward models that were trained
+    here; as many of each. half_credit: as in Comparison."""
 
     def __init__(
         self,
@@ -84,8 +70,8 @@ class Accuracies:
         self.units = comparison.units
 
     def draws(self, scorer: str, language: str, section: str) -> np.ndarray:
-        """Return the resamples (1 + resamples,) of a scorer's accuracy in a section, or "avg", the plain mean
-        of all."""
+        """Return the resamples (1 + resamples,) of a scorer's accuracy in a section or "avg", their plain
+        mean."""
         values = self._values[:, self._columns[scorer, language]]
         return values.mean(axis=1) if section == "avg" else values[:, self.sections.index(section)]
 
@@ -93,8 +79,7 @@ class Accuracies:
         """Return the resamples of a base's reward model of a training language: (1 + resamples, cases).
 
         The first case is the mean over its trainings. Where there are several, each training of any model
-        follows instead of that model's mean. Sums and means of such arrays show how each training moves
-        them."""
+        follows instead of that model's mean: sums of such arrays show how each training moves them."""
         each = np.stack(
             [self.draws(name, language, section) for name in self.trainings[base, training]], axis=1
         )

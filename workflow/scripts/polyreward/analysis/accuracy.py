@@ -15,8 +15,7 @@ ALL = "all items"  # the name of the row over every subset
 def correctness(scores: pd.DataFrame, ties: str) -> np.ndarray:
     """Return for each pair 1.0 when score_chosen > score_rejected, else 0.0.
 
-    ties: "wrong" (0.0; a reward model's) or "half" (0.5; a baseline's, whose ties are coin tosses).
-    Raises PolyrewardError on a score that is not a number."""
+    ties: "wrong" (0.0; a reward model's) or "half" (0.5; a baseline's, whose ties are coin tosses)."""
     chosen, rejected = scores["score_chosen"].to_numpy(float), scores["score_rejected"].to_numpy(float)
     check_numbers(scores, ["score_chosen", "score_rejected"])
     tie_value = {"wrong": 0.0, "half": 0.5}[ties]
@@ -24,11 +23,9 @@ def correctness(scores: pd.DataFrame, ties: str) -> np.ndarray:
 
 
 def subset_summary(scores: pd.DataFrame, ties: str = "wrong", confidence: float = 0.95) -> pd.DataFrame:
-    """Accuracy (%) of each subset and of all items, with Wilson intervals over items.
+    """Return the accuracy (%) of each subset and of all items, with Wilson intervals over items.
 
-    ties: as in correctness. confidence: of the intervals, a fraction. truncated_pct: share of
-    conversations that were cut. n_within_noise: items whose margin is no larger than what batching may
-    move."""
+    truncated_pct: conversations that were cut. n_within_noise: items whose margin batching may turn."""
     right = pd.Series(correctness(scores, ties), index=scores.index)
     records = []
     for subset, kept in [*scores.groupby("subset"), (ALL, scores)]:
@@ -49,6 +46,5 @@ def subset_summary(scores: pd.DataFrame, ties: str = "wrong", confidence: float 
 
 
 def chance(rows: Sequence[dict]) -> float:
-    """Share (%) of items that a scorer which does not read gets right: one answer of each item's, at
-    random."""
+    """Return the share (%) of items that a scorer which does not read gets right."""
     return 100 * float(np.mean([1 / (1 + len(rejected_of(row))) for row in rows]))

@@ -31,7 +31,7 @@ def token_sets(tokenizer, texts: Mapping[str, Sequence[str]], share: float = 1.0
     """Return {language: sorted token ids} that have that share or more of their uses in the language's texts.
 
     share: above 0.5, so that no token is of two languages; uses are counted as if each language had as many
-    tokens. Raises PolyrewardError that names every language whose set is empty."""
+    tokens."""
     if not 0.5 < share <= 1:
         raise ValueError(f"share {share}: above 0.5 and at most 1, so that sets are disjoint")
     used = {language: _uses_of(tokenizer, list(of)) for language, of in texts.items()}
@@ -67,11 +67,12 @@ def _uses_of(tokenizer, texts: list[str]) -> Counter[int]:
 def matched(
     tokens: Sequence[int], pool: Sequence[int], max_ratio: float = MAX_RANK_RATIO
 ) -> list[tuple[int, int]]:
-    """Pair tokens of a language with different tokens of the source language's set at the nearest rank.
+    """Pair tokens of a language with different tokens of the source language's set at the nearest rank,
+    sorted.
 
     The rank (token id + 1) is a proxy for frequency: BPE merges frequent pieces first, and frequency falls
-    about as 1 / rank. Nearness is the ratio of two ranks. Greedy without replacement, the nearest pair first.
-    A token without a match within max_ratio is left out. Returns (token, its match), sorted."""
+    about as 1 / rank. Nearness is the ratio of two ranks. Greedy without replacement, the nearest pair first;
+    a token without a match within max_ratio is left out."""
     free = sorted(pool)
     queue = [(*_nearest(token, free), token) for token in tokens] if free else []
     heapq.heapify(queue)
@@ -93,10 +94,9 @@ def _nearest(token: int, free: Sequence[int]) -> tuple[float, int]:
 
 
 def norm_table(norms: np.ndarray, sets: Mapping[str, Sequence[int]], source: str) -> pd.DataFrame:
-    """Return the L2 norm of every token to plot, a row for each: panel, eval_language, side, token_id, norm.
+    """Return a row for each token to plot: panel ("all" or "matched"), eval_language, side, token_id, norm.
 
-    norms: of the whole vocabulary. panel "all": the whole sets; "matched": both sides of each language's
-    pairs."""
+    norms: of the whole vocabulary. A matched panel has both sides of each language's pairs."""
     parts = []
     for language, tokens in sets.items():
         parts.append(("all", language, "source" if language == source else "language", tokens))
@@ -120,8 +120,7 @@ def ks_table(table: pd.DataFrame, source: str) -> pd.DataFrame:
     """Return how far each language's norms lie from the source language's, a row for each panel and language.
 
     ks: the two-sample Kolmogorov-Smirnov statistic; nan where nothing was matched. p_value takes tokens for
-    independent draws, which they are not. median_id_*: the sides' median ranks, equal where matching worked.
-    """
+    independent draws, which they are not. median_id_*: median ranks, equal where matching worked."""
     sets = dict(iter(table.groupby(["panel", "eval_language", "side"])))
     records = []
     for panel in ("all", "matched"):
@@ -147,18 +146,15 @@ def ks_table(table: pd.DataFrame, source: str) -> pd.DataFrame:
 
 
 def is_constant(norms: np.ndarray) -> bool:
-    """Return whether the norms of a whole vocabulary are alike; likeness across languages then says
-    nothing."""
+    """Return whether a whole vocabulary's norms are alike; likeness across languages then says nothing."""
     return bool(norms.std() < CONSTANT_BELOW * norms.mean())
 
 
 def base_norms(
     base_folder: str | Path, texts: Mapping[str, Sequence[str]], source: str, share: float
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a base model's norm table (NORM_COLUMNS) and KS table (KS_COLUMNS); base_model is the folder's
-    name.
+    """Return the norm table (NORM_COLUMNS) and KS table (KS_COLUMNS) of a causal language model's folder.
 
-    base_folder: a causal language model as Hugging Face's save_pretrained writes it.
     texts, share: as in token_sets."""
     import torch  # imported here, since the figure needs this module's columns only
     from transformers import AutoModelForCausalLM, AutoTokenizer

@@ -1,8 +1,8 @@
-"""How a model lays out what it reads: the spectrum of one passage in several languages, and likeness to the
+"""How a model lays out what it reads: the spectrum of a passage in several languages, and likeness to the
 base.
 
-Source: arXiv 2410.18027, Figure 1; linear CKA of arXiv 1905.00414, its estimate without bias of arXiv
-2010.15327."""
+Source: arXiv 2410.18027, Figure 1; linear CKA of arXiv 1905.00414, its estimate without bias of 2010.15327.
+"""
 
 from collections.abc import Sequence
 
@@ -30,8 +30,8 @@ def linear_cka(one: np.ndarray, other: np.ndarray) -> float:
     bias.
 
     1 for equal up to rotation and scale, about 0 for unrelated, never outside [-1, 1] (Szekely and Rizzo
-    2014). The plain estimate is near 1 for any two sets of fewer passages than features. NaN where a set of
-    states hardly varies."""
+    2014). The plain estimate is near 1 where passages are fewer than features. NaN where states hardly vary.
+    """
     # A shift leaves the estimate as it is, but inner products of states far from zero differ by less than
     # they are rounded to
     centred = [states - states.mean(axis=0) for states in (one.astype("float64"), other.astype("float64"))]
@@ -58,9 +58,9 @@ def geometry_table(
     """Return Figure 1's rows of one base; states: {"base" or training language: (languages, passages,
     d_model)}.
 
-    quantity: "share" (of the largest singular value, mean over passages), "spectrum" (each singular value's
-    share; key: its rank) or "cka" (with the base; key: language). Intervals: bootstrap over passages; for
-    CKA, which a passage drawn twice would raise, the jackknife's on Fisher's scale."""
+    quantity: "share" (of the largest singular value, mean over passages), "spectrum" (each one's share; key:
+    its rank) or "cka" (with the base; key: language). Intervals: bootstrap over passages; for CKA, which a
+    passage drawn twice would raise, the jackknife's on Fisher's scale."""
     passages = states["base"].shape[1]
     records = []
     for training, of_model in states.items():
@@ -83,8 +83,7 @@ def geometry_table(
 
 
 def _cka_with_interval(one: np.ndarray, other: np.ndarray, confidence: float) -> tuple[float, float, float]:
-    """Return CKA and the ends of its interval: the jackknife's of its inverse hyperbolic tangent, taken
-    back."""
+    """Return CKA and the ends of its interval: the jackknife's of its inverse hyperbolic tangent."""
     value, n = linear_cka(one, other), len(one)
     without = (
         [linear_cka(np.delete(one, i, axis=0), np.delete(other, i, axis=0)) for i in range(n)]

@@ -1,4 +1,4 @@
-"""What each claim could decide at other scales, from the intervals that were measured at one."""
+"""What each claim could decide with more units, from the intervals that were measured."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -31,12 +31,10 @@ class UnknownError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """A claim's standard error at the scale that was run.
+    """A claim's standard error from n units, in its unit, or of Fisher's z for a correlation.
 
-    error: in the claim's unit, or of Fisher's z for a correlation.
-    n: units.
-    share: of the variance that is between trainings.
-    seeds: of each model, whose variance the interval has; 1 where it has none."""
+    share: of the variance that is between trainings. seeds: of each model, whose variance the interval has.
+    """
 
     error: float
     n: int
@@ -44,43 +42,8 @@ class Measured:
     seeds: int = 1
 
 
-def standard_error(reach: float, confidence: float, freedom: float) -> float:
-    """Return the standard error of an estimate from the distance of an end of its interval.
-
-    freedom: of Student's t, or inf."""
-    return reach / student.ppf(0.5 + confidence / 2, freedom)
-
-
-@cache
-def errors_to_decide(confidence: float, freedom: float) -> float:
-    """Return how many standard errors a true value must be off the bound, to be decided with probability
-    POWER.
-
-    freedom: of the noncentral t, or inf for the normal."""
-    if np.isinf(freedom):
-        return float(norm.ppf(0.5 + confidence / 2) + norm.ppf(POWER))
-    sizes = TTestPower().solve_power(nobs=freedom + 1, alpha=1 - confidence, power=POWER)
-    return float(np.squeeze(sizes) * np.sqrt(freedom + 1))
-
-
-def scaled(measured: Measured, n: int, units: float, seeds: int) -> tuple[float, float]:
-    """Return the standard error and its degrees of freedom with n units, so many times those measured, and so
-    many seeds.
-
-    Of one seed an interval knows no variance between trainings. Of several, that variance has the degrees of
-    freedom of two models' trainings; a claim of more models has more."""
-    of_units = measured.error**2 * (1 - measured.share) / units
-    between = measured.error**2 * measured.share * measured.seeds / seeds if seeds > 1 else 0.0
-    freedom = combined_freedom(
-        of_units, max(n - 1, 1), [Between(between, between, 2 * (seeds - 1))] if between else []
-    )
-    return float(np.sqrt(of_units + between)), freedom
-
-
 def measured_error(row: Mapping, rule: Rule, seeds: int, confidence: float) -> Measured:
     """Return a claim's standard error from its row of claims.csv; raises UnknownError where the row has none.
-
-    seeds: of each reward model whose variance the interval has; 1 where it has none.
 
     Without a standard error of its own it is half the interval of one contrast, and of several the end that
     faces the bound, as it decides."""
@@ -95,56 +58,64 @@ def measured_error(row: Mapping, rule: Rule, seeds: int, confidence: float) -> M
         raise UnknownError("Its interval has no width, or there is none.")
     if row["unit"] == "correlation":
         low, high, estimate = np.arctanh(np.clip([low, high, estimate], -1 + 1e-12, 1 - 1e-12))
+    if row["unit"] not in OF_Z and row["se_trainings"] > 0:
+        return Measured(float(row["se"]), n, float(row["se_trainings"] ** 2 / row["se"] ** 2), seeds)
     facing = estimate - low if rule.side == "above" else high - estimate
     reach = facing if OF_SEVERAL in row["test"] else (high - low) / 2
-    if row["unit"] in OF_Z:
-        return Measured(standard_error(reach, confidence, np.inf), n)
-    if row["se_trainings"] > 0:
-        return Measured(float(row["se"]), n, float(row["se_trainings"] ** 2 / row["se"] ** 2), seeds)
-    return Measured(standard_error(reach, confidence, max(n - 1, 1)), n, seeds=seeds)
+    freedom = np.inf if row["unit"] in OF_Z else max(n - 1, 1)
+    return Measured(reach / student.ppf(0.5 + confidence / 2, freedom), n)
+
+
+@cache
+def errors_to_decide(confidence: float, freedom: float) -> float:
+    """Return how many standard errors off the bound a true value is decided with probability POWER.
+
+    freedom: of the noncentral t, or inf for the normal."""
+    if np.isinf(freedom):
+        return float(norm.ppf(0.5 + confidence / 2) + norm.ppf(POWER))
+    sizes = TTestPower().solve_power(nobs=freedom + 1, alpha=1 - confidence, power=POWER)
+    return float(np.squeeze(sizes) * np.sqrt(freedom + 1))
+
+
+def scaled(measured: Measured, times: float) -> tuple[float, float]:
+    """Return the standard error with so many times the units, and its degrees of freedom.
+
+    The variance between trainings stays; of one training an interval knows none. It has the degrees of
+    freedom of two models' trainings: a claim of more models has more."""
+    of_units = measured.error**2 * (1 - measured.share) / times
+    between = measured.error**2 * measured.share if measured.seeds > 1 else 0.0
+    added = [Between(between, between, 2 * (measured.seeds - 1))] if between else []
+    freedom = combined_freedom(of_units, max(round(measured.n * times) - 1, 1), added)
+    return float(np.sqrt(of_units + between)), freedom
 
 
 def needed_value(
-    measured: Measured,
-    rule: Rule,
-    unit: str,
-    n: int,
-    units: float,
-    seeds: int,
-    confidence: float,
-    either_sign: bool = False,
+    measured: Measured, rule: Rule, unit: str, times: float, confidence: float, either_sign: bool = False
 ) -> float:
-    """Return the true value from which on a claim holds with probability POWER at a scale; nan where there is
-    none.
+    """Return the true value from which on a claim holds with probability POWER, with so many times the units.
 
-    n: units there, `units` times as many as were measured.
-    seeds: of each model whose variance the interval has there, or 1.
-    either_sign: as in holds_from."""
+    nan where there is none. either_sign: as in holds_from."""
+    n = round(measured.n * times)
     if n < FEWEST_UNITS:
         return np.nan
+    error, freedom = scaled(measured, times)
     if unit in OF_Z:
-        error = measured.error * np.sqrt((measured.n - 3) / (n - 3))
-        return holds_from(rule, unit, error, errors_to_decide(confidence, np.inf), either_sign)
-    error, freedom = scaled(measured, n, units, seeds)
-    return holds_from(rule, unit, error, errors_to_decide(confidence, freedom))
+        error, freedom = measured.error * np.sqrt((measured.n - 3) / (n - 3)), np.inf
+    return holds_from(rule, unit, error, errors_to_decide(confidence, freedom), either_sign)
 
 
 def holds_from(rule: Rule, unit: str, error: float, multiple: float, either_sign: bool = False) -> float:
-    """Return the true value from which on a claim holds with probability POWER; nan where the unit has no
-    such value.
+    """Return the true value from which on a claim holds, `multiple` standard errors off its bound.
 
-    error: of Fisher's z for a correlation.
-    multiple: as from errors_to_decide.
-    either_sign: of a correlation that is to be small, which both signs' intervals must show."""
-    sign = 1 if rule.side == "above" else -1
+    nan where the unit has no such value. either_sign: a correlation is to be small, which both signs'
+    intervals must show."""
+    off = (1 if rule.side == "above" else -1) * multiple * error
     if unit != "correlation":
-        value = rule.bound + sign * multiple * error
-    elif (
-        either_sign
-        and np.arctanh(rule.bound) < (multiple - norm.ppf(POWER) + norm.ppf((1 + POWER) / 2)) * error
-    ):
-        return np.nan  # even of a correlation of zero, one of the two is too seldom small enough
+        value = rule.bound + off
     else:
-        value = np.tanh(np.arctanh(rule.bound) + sign * multiple * error)
+        value = np.tanh(np.arctanh(rule.bound) + off)
+        of_both = multiple - norm.ppf(POWER) + norm.ppf((1 + POWER) / 2)
+        if either_sign and np.arctanh(rule.bound) < of_both * error:
+            return np.nan  # even of a correlation of zero, one of the two is too seldom small enough
     least, greatest, _ = UNITS[unit]
     return float(value) if least <= value <= greatest else np.nan

@@ -44,9 +44,7 @@ def transfer_table(
 ) -> pd.DataFrame:
     """Compare the source language's reward models with each target language's own, on that language.
 
-    Args:
-        scores: of trained reward models, named as ModelName has it, in every target language.
-    """
+    scores: of trained reward models, named as ModelName has it, in every target language."""
     records = []
     for language, of_language in scores[scores["language"] != source].groupby("language", sort=False):
         tables = dict(iter(of_language.groupby("scorer", sort=False)))
@@ -76,13 +74,10 @@ def transfer_gaps(
 
     The gap is the average over sections in the source language minus the one in another, of the reward model
     that was trained in the source language. Both have the same templates, so that intervals are paired; of
-    several trainings the mean, and their variance is in the interval.
+    several trainings the mean, and their variance is in the interval. Pairs that a language lacks are left
+    out.
 
-    Args:
-        scores: of these reward models, named as ModelName has it, in all languages; pairs that a language
-            lacks are left out.
-        languages: the source language first.
-    """
+    languages: the source language first."""
     source, *others = languages
     names = [ModelName.parse(name) for name in sorted(scores["scorer"].unique())]
     trainings = {(base, source): [str(name) for name in names if name.base == base] for base in bases}

@@ -26,10 +26,7 @@ Ends = Callable[[float], tuple[np.ndarray, np.ndarray]]
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """When a claim holds.
-
-    side: of the bound, "above" or "below".
-    threshold, margin: the bound, and how far short is a tie."""
+    """When a claim holds: on which side ("above" or "below") of a threshold, where so much short is a tie."""
 
     side: str
     threshold: float
@@ -48,11 +45,8 @@ class Rule:
 
 @dataclasses.dataclass(frozen=True)
 class Drawn:
-    """What resamples say of contrasts.
-
-    values: (1 + resamples, contrasts), first the data's own, then the resamples'.
-    freedom: degrees of freedom of the resamples.
-    between: of each contrast, what trainings of each model add to its variance."""
+    """Resampled contrasts: values (1 + resamples, contrasts), first the data's own, their degrees of freedom,
+    and what trainings of each model add to the variance of each contrast."""
 
     values: np.ndarray
     freedom: int
@@ -64,13 +58,12 @@ class Drawn:
         return np.sqrt(self.values[1:].var(axis=0) + of_trainings), np.sqrt(of_trainings)
 
     def ends(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the low and the high ends, widened to the whole variance and to Student's t of its degrees
-        of freedom."""
-        whole = [
+        """Return the low and the high ends, with trainings' variance and Student's t."""
+        widened = (
             with_trainings(values, self.freedom, models)
             for values, models in zip(self.values.T, self.between, strict=True)
-        ]
-        low, high = np.array([student_interval(values, confidence, freedom) for values, freedom in whole]).T
+        )
+        low, high = np.array([student_interval(values, confidence, freedom) for values, freedom in widened]).T
         return low, high
 
 
@@ -78,10 +71,8 @@ class Drawn:
 class Contrasts:
     """What a claim compares: one number, or several that must all be on one side.
 
-    points: (contrasts,).
-    ends: confidence -> the intervals' (low ends, high ends), each (contrasts,).
-    least: the least p that they can show.
-    drawn: what from_draws made them of, None of others."""
+    points: (contrasts,). ends: from a confidence to the intervals' low and high ends, each (contrasts,).
+    least: the least p that they can show. drawn: what from_draws made them of."""
 
     points: np.ndarray
     ends: Ends
@@ -90,14 +81,10 @@ class Contrasts:
 
 
 def from_draws(values: np.ndarray, freedom: int, of_each: np.ndarray | None = None) -> Contrasts:
-    """Return contrasts with bootstrap intervals.
+    """Return contrasts with bootstrap intervals; values and freedom as in Drawn.
 
-    Args:
-        values: (1 + resamples, contrasts), first the data's own, then the resamples'.
-        freedom: degrees of freedom of the resamples.
-        of_each: (1 + resamples, contrasts, models, trainings), the values with one training of one model;
-            None where there is one of each.
-    """
+    of_each: (1 + resamples, contrasts, models, trainings), the values with one training of one model; None
+    where there is one of each."""
     contrasts, models = values.shape[1], 0 if of_each is None else of_each.shape[2]
     between = [
         [between_trainings(of_each[:, place, model]) for model in range(models)] for place in range(contrasts)
@@ -110,11 +97,7 @@ def _of_drawn(drawn: Drawn) -> Contrasts:
 
 
 def from_shares(values: np.ndarray, freedom: int, units: Sequence[float]) -> Contrasts:
-    """Contrasts that are differences of shares, with the intervals that tables have of them.
-
-    values: as in from_draws, in points.
-
-    units: independent ones that each contrast rests on."""
+    """Return differences of shares in points with the tables' intervals; units: each contrast's number."""
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
         pairs = [
@@ -128,15 +111,10 @@ def from_shares(values: np.ndarray, freedom: int, units: Sequence[float]) -> Con
 
 
 def less(contrasts: Contrasts, others: Contrasts) -> Contrasts:
-    """Return the differences of contrasts that were drawn jointly.
-
-    others: as many, or one that is taken from each."""
+    """Return the differences of jointly drawn contrasts; others: as many, or one to take from each."""
     one, other = contrasts.drawn, others.drawn
     if one is None or other is None:
-        raise ValueError(
-            "only contrasts that were drawn jointly have a difference with an interval; make both by"
-            " from_draws"
-        )
+        raise ValueError("only contrasts that were drawn jointly, by from_draws, have a difference")
     values = one.values - other.values
     repeated = ([*drawn.between] * (values.shape[1] // len(drawn.between)) for drawn in (one, other))
     between = [[*of_one, *of_other] for of_one, of_other in zip(*repeated, strict=True)]
@@ -144,14 +122,12 @@ def less(contrasts: Contrasts, others: Contrasts) -> Contrasts:
 
 
 def constant(value: float) -> Contrasts:
-    """One contrast that is known, and has no interval."""
+    """Return a known contrast without an interval."""
     return Contrasts(np.array([value]), lambda confidence: (np.array([np.nan]), np.array([np.nan])))
 
 
 def from_permutations(values: np.ndarray) -> Contrasts:
-    """Contrasts as permutations leave them: the mean, and between which values they are.
-
-    values: (permutations, contrasts)."""
+    """Return the mean of permutations (permutations, contrasts), and between which values they are."""
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
         low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
@@ -161,8 +137,7 @@ def from_permutations(values: np.ndarray) -> Contrasts:
 
 
 def beyond(points: Sequence[float], null: Contrasts) -> Contrasts:
-    """Return how far points are from where they are by chance: above zero where they are above the null's
-    high ends."""
+    """Return points minus what they are by chance: above zero where they are above the null's high ends."""
     values = np.asarray(points, dtype=float)
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
@@ -173,7 +148,7 @@ def beyond(points: Sequence[float], null: Contrasts) -> Contrasts:
 
 
 def from_correlations(points: Sequence[float], n: int) -> Contrasts:
-    """Contrasts that are correlations of n pairs, with Fisher's intervals; none of fewer than four."""
+    """Return correlations of n pairs with Fisher's intervals; none of fewer than four."""
     values = np.asarray(points, dtype=float)
     middle = np.arctanh(np.clip(values, -1 + 1e-12, 1 - 1e-12))
     return _with_normal_ends(values, middle, fisher_error(n), np.tanh)
@@ -185,9 +160,7 @@ def fisher_error(n: int) -> float:
 
 
 def from_normal(point: float, error: float) -> Contrasts:
-    """One contrast with a normal interval.
-
-    error: its standard error."""
+    """Return a contrast with a normal interval of this standard error."""
     values = np.array([point])
     return _with_normal_ends(values, values, error, np.asarray)
 
@@ -220,9 +193,9 @@ def from_ks(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
 
 
 def from_permuted_ks(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts:
-    """Return KS statistics under permutation of both sets' values: Kolmogorov's limit for many values.
+    """Return KS statistics under permutation of both sets' values, by Kolmogorov's limit for many values.
 
-    The limit is the same for all continuous distributions. Equal values only make it smaller.
+    It is the same for all continuous distributions, and equal values only make it smaller.
     """
     scale = np.array([np.sqrt(1 / max(len(one), 1) + 1 / max(len(other), 1)) for one, other in sets])
 
@@ -234,24 +207,21 @@ def from_permuted_ks(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> Contrasts
 
 
 def extreme(contrasts: Contrasts, side: str, confidence: float) -> tuple[float, float, float]:
-    """Return the estimate and the interval (low, high) of the least contrast (side "above") or the greatest
+    """Return the estimate and the interval's ends of the least contrast (side "above") or the greatest
     ("below").
 
-    The end that faces the bound is the worst of all the intervals' ends, which needs no correction (an
-    intersection-union test). Any one contrast can refute the claim at the other end, which has Bonferroni's
-    correction.
+    The end that faces the bound is the worst of all intervals' ends: an intersection-union test needs no
+    correction. Any one contrast can refute the claim at the other end, which has Bonferroni's.
     """
     corrected = 1 - (1 - confidence) / len(contrasts.points)
     (lows, highs), (far_lows, far_highs) = contrasts.ends(confidence), contrasts.ends(corrected)
-    ends = (contrasts.points, lows, far_highs) if side == "above" else (contrasts.points, far_lows, highs)
-    worst = np.min if side == "above" else np.max
-    estimate, low, high = (float(worst(values)) for values in ends)
+    worst, ends = (np.min, (lows, far_highs)) if side == "above" else (np.max, (far_lows, highs))
+    estimate, low, high = (float(worst(values)) for values in (contrasts.points, *ends))
     return estimate, low, high
 
 
 def errors_at_bound(contrasts: Contrasts, side: str, confidence: float) -> tuple[float, float]:
-    """Return the standard error of the contrast whose end faces the bound, and the part of it that comes from
-    trainings; NaN without."""
+    """Return the standard error of the contrast that faces the bound, and trainings' part; NaN without."""
     if contrasts.drawn is None:
         return np.nan, np.nan
     lows, highs = contrasts.ends(confidence)
@@ -263,30 +233,25 @@ def errors_at_bound(contrasts: Contrasts, side: str, confidence: float) -> tuple
 def verdict(contrasts: Contrasts, rule: Rule, confidence: float) -> str:
     """Return what contrasts say of a claim.
 
-    An end that is no number or on the bound, and an interval without width, decide nothing. A
-    refuted claim of several contrasts "fails" where each is known to be on the wrong side, else it is "not
-    all". A refuted claim of one contrast "fails" where the sign is known to be the other one, or where it
-    says that something is small. Else it is "smaller than claimed"."""
+    An end that is no number or on the bound, and an interval without width, decide nothing. A refuted claim
+    of several contrasts "fails" where each is known to be on the wrong side, else it is "not all". One
+    contrast "fails" too, but that a lead which may be above zero is "smaller than claimed"."""
     _, low, high = extreme(contrasts, rule.side, confidence)
-    side = _side(low, high, rule)
+    side, count = _side(low, high, rule), len(contrasts.points)
     if not side or not high - low > WIDTH:
         return UNDECIDED
-    return HOLDS if side == rule.side else _against(contrasts, rule, confidence, high)
+    if side == rule.side:
+        return HOLDS
+    if count == 1:
+        return SMALLER if rule.side == "above" and rule.bound > 0 and high > 0 else FAILS
+    lows, highs = contrasts.ends(1 - (1 - confidence) / count)
+    wrong = highs < rule.bound if rule.side == "above" else lows > rule.bound
+    return FAILS if np.all(wrong) else NOT_ALL
 
 
 def _side(low: float, high: float, rule: Rule) -> str:
-    """Return on which side of the bound an interval is, "above" or "below"; nothing where it is on
-    neither."""
+    """Return on which side of the bound an interval is; "" where it is on neither."""
     return "above" if low > rule.bound else "below" if high < rule.bound else ""
-
-
-def _against(contrasts: Contrasts, rule: Rule, confidence: float, high: float) -> str:
-    count = len(contrasts.points)
-    if count > 1:
-        lows, highs = contrasts.ends(1 - (1 - confidence) / count)
-        wrong = highs < rule.bound if rule.side == "above" else lows > rule.bound
-        return FAILS if np.all(wrong) else NOT_ALL
-    return SMALLER if rule.side == "above" and rule.bound > 0 and high > 0 else FAILS
 
 
 def holds_beyond(contrasts: Contrasts, rule: Rule, confidence: float) -> bool:
@@ -295,21 +260,20 @@ def holds_beyond(contrasts: Contrasts, rule: Rule, confidence: float) -> bool:
 
 
 def p_beyond(contrasts: Contrasts, rule: Rule) -> float:
-    """Return the least 1 - confidence at which `holds_beyond` says so; 1 where it never does, NaN without an
-    interval."""
+    """Return the least 1 - confidence at which `holds_beyond` is true; 1 where it never is, NaN without
+    intervals."""
     zero = Rule(rule.side, 0, 0)
     p = p_value(contrasts, zero)
     return 1.0 if p < 1 and leaning(contrasts, zero) != rule.side else p
 
 
 def leaning(contrasts: Contrasts, rule: Rule) -> str:
-    """Return on which side of the bound contrasts are, however unsurely: "above", "below" or nothing."""
+    """Return on which side of the bound contrasts are, however unsurely; "" where they are on neither."""
     return _side(*extreme(contrasts, rule.side, SURE)[1:], rule)
 
 
 def p_value(contrasts: Contrasts, rule: Rule) -> float:
-    """Return the least 1 - confidence at which the verdict is decided; NaN without an interval, 1 where it
-    never is."""
+    """Return the least 1 - confidence that decides the verdict; 1 where none does, NaN without interval."""
     _, low, high = extreme(contrasts, rule.side, 1 - contrasts.least)
     if not np.isfinite([low, high]).all():
         return np.nan
@@ -319,7 +283,7 @@ def p_value(contrasts: Contrasts, rule: Rule) -> float:
         return contrasts.least
     # Towards no confidence intervals lose their width, so that here only the side decides
     undecided, decided = contrasts.least, 1 - SURE
-    if not _side(*extreme(contrasts, rule.side, 1 - decided)[1:], rule):
+    if not leaning(contrasts, rule):
         return 1.0
     while decided / undecided > 1.001:
         middle = np.sqrt(decided * undecided)

@@ -1,8 +1,7 @@
 """The common style of figures, a fixed look for each language and kind, and reproducible files.
 
-Colours are Okabe and Ito's, which colour-blind readers can distinguish. Each comes with a marker and a dash
-pattern, so that a figure reads in grey too.
-"""
+Colours are Okabe and Ito's, for colour-blind readers. Each comes with a marker and dashes, to be read in
+grey."""
 
 import contextlib
 import zlib
@@ -150,8 +149,7 @@ def plain_log(axis: Axis) -> None:
 @paper_style()
 def save_figure(figure: Figure, png_path: str | Path, pdf_path: str | Path) -> None:
     """Write a figure as PNG and PDF, whole or not at all, without a date: the same figure gives the same
-    bytes.
-    """
+    bytes."""
     for path, metadata in ((png_path, {"Software": None}), (pdf_path, {"CreationDate": None})):
         with whole_file(path) as temporary:
             figure.savefig(temporary, metadata=metadata)

@@ -19,15 +19,11 @@ def long_cells(
 
 
 def paired(ours: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
-    """Return a row (COLUMNS) for each cell that we and the paper both have, and each pair of models.
+    """Return a row (COLUMNS) for each cell (of long_cells) that we and the paper both have, and each pair of
+    models.
 
     A model of ours is paired with the printed one of its name, whatever the case. One without such a
-    counterpart is paired with every printed one that has none either.
-
-    Args:
-        ours: as long_cells returns them.
-        printed: the same.
-    """
+    counterpart is paired with every printed one that has none either."""
     ours, printed = (
         table.rename(columns={"value": name, "model": f"{name}_model"})
         for name, table in {"ours": ours, "printed": printed}.items()

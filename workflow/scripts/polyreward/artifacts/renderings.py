@@ -44,11 +44,8 @@ def write_artifact(
     output,
     display: pd.DataFrame | None = None,
 ) -> None:
-    """Write a table as output.csv, .md, .tex and .html.
-
-    Args:
-        display: the table's text cells for reading; by default its columns, numbers with one decimal.
-    """
+    """Write a table as output.csv, .md, .tex and .html; display: its text cells, if not numbers with one
+    decimal."""
     write_table(table, output.csv, columns)
     shown = plain_display(table[list(columns)]) if display is None else display
     write_markdown(shown, caption, output.md)
@@ -62,11 +59,8 @@ def as_cells(values: Iterable[float], form: str = "") -> list[str]:
 
 
 def with_interval(value: float, low: float, high: float, form: str, unknown: str = "") -> str:
-    """Return a value and its interval as text in a format such as "+.2f"; empty where the value is missing.
-
-    Args:
-        unknown: what follows a value without an interval.
-    """
+    """Return a value and its interval as text in a format such as "+.2f", "" where it is missing; unknown:
+    what follows a value without an interval."""
     if pd.isna(value):
         return ""
     return f"{value:{form}}" + (unknown if pd.isna(low) else f" [{low:{form}}, {high:{form}}]")

@@ -10,17 +10,14 @@ FORMATS = (".csv", ".html", ".ipynb", ".md", ".pdf", ".png", ".tex")  # that an 
 
 
 def artifact_files(results: Path, targets: Iterable[str]) -> list[str]:
-    """Return the files of artifacts in all formats, sorted, relative to a results folder.
-
-    Args:
-        targets: one file per artifact, relative to the folder.
-    """
+    """Return the files of artifacts in all formats, sorted; targets: one file of each. All relative to
+    results."""
     found = (path for name in targets for path in (results / name).parent.glob(f"{Path(name).stem}.*"))
     return sorted({path.relative_to(results).as_posix() for path in found if path.suffix in FORMATS})
 
 
 def write_sums(results: Path, targets: Iterable[str], path: str | Path) -> None:
-    """Write the SHA-256 of all artifact files, for `sha256sum --check`; arguments as in artifact_files."""
+    """Write the SHA-256 of all artifact files, for `sha256sum --check`."""
     write_text(
         sums_text({name: sha256_of(results / name) for name in artifact_files(results, targets)}), path
     )

@@ -30,8 +30,6 @@ class Carb:
             found = Path(settings.topics).glob("*.yaml")
             self.built_domains = sorted({path.stem.split("_")[0] for path in found})
         self.generators = {name: as_entry(model) for name, model in settings.generators.items()}
-        limits = {"layers": settings.embedding.layers, "max_length": settings.embedding.max_length}
-        self.embedding = {**as_entry(settings.embedding), **limits}
         # {scorer: kind or judge}; a judge sees rewrites in pairs, so that a knock-out adds nothing there.
         self.knockouts = {f"{name}-knockout": name for name in settings.knockout}
         self.perturbed_models = {
@@ -45,31 +43,31 @@ class Carb:
         written = "completions.jsonl" if settings.generators else "possible_items.jsonl"
         self.answers = paths.carb_step(written)
         self.item_files = [paths.carb_items(culture) for culture in settings.cultures]
-        self.training_items = {culture: paths.carb_training_items(culture) for culture in self.built_cultures}
-        self.candidates = [paths.candidates(policy) for policy in settings.policies]
+        self.training_items = {
+            culture: paths.prepared(f"carb_train/{culture}") for culture in self.built_cultures
+        }
+        self.candidates = [f"{paths.work}/5_scores/candidates/{policy}.jsonl" for policy in settings.policies]
         grpo = settings.grpo  # reward models that train a policy: those named, or all but knock-outs
         self.rewarding = (grpo.reward_models or list(self.perturbed_models)) if grpo else []
-        references = {"references": paths.carb_references()}
+        references = {"references": f"{paths.work}/1_sources/carb/references.jsonl"}
         similarities = paths.carb_step("similarities.parquet")
         built = {**references, "possible": self.answers, "similarities": similarities}
         self.item_sources = {"given": own} if own else built
-        wordings = settings.perturbation.wordings
         self.rewrite_sources = {}
         if not own:
-            files = sorted(map(str, Path(wordings).glob("*.yaml"))) if wordings else []
+            files = sorted(map(str, Path(settings.perturbation.wordings).glob("*.yaml")))
             self.rewrite_sources = {**references, "cultures": settings.culture_file, "wordings": files}
             if settings.generators:
                 self.rewrite_sources["paraphrases"] = paths.carb_step("paraphrases.jsonl")
 
     @property
     def zeros(self) -> dict[str, str]:
-        """{scorer of rewrites whose score has a zero: which, of sensitivity.ZEROS}."""
+        """{scorer of rewrites whose score has a zero: which, as carb_sensitivity.parts_of_score has it}."""
         found = {"length": "own"}
         for name, kind in self.perturbed_models.items():
-            if kind == "generative":
-                found[name] = "shares" if self.entry(name).get("verdict") == "text" else "log-odds"
-            elif kind == "implicit":
-                found[name] = "own"
+            if kind != "classifier":
+                of_judge = "shares" if self.entry(name).get("verdict") == "text" else "log-odds"
+                found[name] = of_judge if kind == "generative" else "own"
         return found
 
     def _stands_on(self, name: str) -> str:
@@ -111,7 +109,7 @@ class Carb:
         scale = self.scale
         if scorer in scale.ready_made or scorer in scale.untrained or not scale.top_layers:
             return []
-        return [scale.paths.item_states(self._base(scorer), items)]
+        return [f"{scale.paths.work}/5_scores/frozen/{self._base(scorer)}/{items}.safetensors"]
 
     def pattern(self, left_out: Iterable[str]) -> str:
         """Return a short regular expression for all reward models and log-likelihoods but some."""
@@ -127,7 +125,7 @@ class Carb:
     def perturbed_files(self, *sets: str) -> list[str]:
         """Return the items of some of PERTURBED_SETS, a file for each culture, set after set."""
         paths = self.scale.paths
-        return [paths.carb_perturbed(name, culture) for name in sets for culture in self.settings.cultures]
+        return [paths.prepared(f"{name}/{culture}") for name in sets for culture in self.settings.cultures]
 
     def perturbed_score_files(self, sets: Iterable[str], scorers: Iterable[str]) -> list[str]:
         """Return the scores of some sets by some scorers: a file for each culture, scorer after scorer."""
@@ -136,8 +134,8 @@ class Carb:
 
     def candidate_scores(self, scorers: Iterable[str]) -> list[str]:
         """Return the scores of the policies' answers by some scorers, policy after policy."""
-        parts = product(self.settings.policies, scorers)
-        return [self.scale.paths.candidate_scores(*part) for part in parts]
+        paths, policies = self.scale.paths, self.settings.policies
+        return [paths.scores("candidates", scorer, policy) for policy in policies for scorer in scorers]
 
     def grpo_models(self, scorer: str) -> dict:
         """Return the policy and reward model of one training, as JobResources takes them."""

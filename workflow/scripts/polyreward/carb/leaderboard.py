@@ -1,6 +1,7 @@
 """Who is right on which items, with intervals of scores and of ranks."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -23,46 +24,45 @@ def leaderboard_columns(cultures: Sequence[str], domains: Sequence[str]) -> list
 
 
 def rightness(scores: pd.DataFrame, ties: str) -> pd.DataFrame:
-    """Return a row per item: id, template, language, domain, right, tied, within_noise, chance.
+    """Return template, language, domain, right, tied, within_noise and chance by id.
 
     right: 1 where the chosen answer's score is strictly the highest, else 0; with ties "shared", one over the
     number of answers at the top where chosen is among them. chance: what a random answer gets."""
     check_numbers(scores, ["score"])
-    items = scores.groupby("id", sort=False)
-    wrong = [str(name) for name, found in items["is_chosen"] if found.sum() != 1]
-    raise_all(
-        (f"item {name}: it needs exactly one chosen answer; make the items again" for name in wrong), "scores"
-    )
-    table = items[["template", "language", "domain"]].first()
-    top = items["score"].transform("max")
-    at_top = scores["score"] == top
-    holds = (at_top & scores["is_chosen"]).groupby(scores["id"], sort=False).any()
-    count = at_top.groupby(scores["id"], sort=False).sum()
+    at_top = scores["score"] == scores.groupby("id", sort=False)["score"].transform("max")
+    items = scores.assign(at_top=at_top, holds=at_top & scores["is_chosen"]).groupby("id", sort=False)
+    chosen = items["is_chosen"].sum()
+    need = "it needs exactly one chosen answer; make the items again"
+    raise_all((f"item {name}: {need}" for name in chosen.index[chosen != 1]), "scores")
+    holds, count = items["holds"].any(), items["at_top"].sum()
     value = {"wrong": (count == 1).astype(float), "shared": 1 / count}[ties]
-    return table.assign(
-        right=value.where(holds, 0.0),
-        tied=holds & (count > 1),
-        within_noise=items["within_noise"].any(),
-        chance=1 / items.size(),
-    ).reset_index()
+    return (
+        items[["template", "language", "domain"]]
+        .first()
+        .assign(
+            right=value.where(holds, 0.0),
+            tied=holds & (count > 1),
+            within_noise=items["within_noise"].any(),
+            chance=1 / items.size(),
+        )
+    )
 
 
 def check_same_items(scores: Mapping[str, pd.DataFrame]) -> None:
-    """Raise PolyrewardError that names every scorer whose items are not the first one's."""
-    first, *others = scores
+    """Raise PolyrewardError that names scorers whose items are not the first one's."""
+    first = next(iter(scores))
     ids = set(scores[first]["id"])
-    other = [name for name in others if set(scores[name]["id"]) != ids]
-    raise_all(
-        (f"{name}: its items are not those of {first}; score them again" for name in other), "CARB scores"
-    )
+    other = (name for name, table in scores.items() if set(table["id"]) != ids)
+    fault = f"its items are not those of {first}; score them again"
+    raise_all((f"{name}: {fault}" for name in other), "CARB scores")
 
 
 class Leaderboard:
     """Scorers that scored the same items: points, and resamples drawn together.
 
     scores: {scorer: item_scores' rows}. kinds: {scorer: one of KINDS, or "baseline"}; baselines share ties.
-    groups: {name: cultures}, sections next to the cultures, the domains and "carb", all items. missing:
-    {scorer: why it has no scores}. Topics are drawn within their domain: one is asked of many cultures."""
+    groups: {name: cultures}, more sections. missing: {scorer: why it has no scores}. Topics are drawn within
+    their domain: one is asked of many cultures. The section "carb" has all items."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Leaderboard:
         check_same_items(scores)
         self.missing = {name: missing[name] for name in kinds if name in (missing or {})}
         found = {
-            name: rightness(table, "shared" if kinds[name] == "baseline" else "wrong").set_index("id")
+            name: rightness(table, "shared" if kinds[name] == "baseline" else "wrong")
             for name, table in scores.items()
         }
         self.cultures, self.domains, self.scorers = list(cultures), list(domains), list(scores)
@@ -89,8 +89,12 @@ class Leaderboard:
             for column in ("right", "tied", "within_noise")
         )
         self.stratum = self.items["language"] + "/" + self.items["domain"]
-        self.sections = self._sections(groups or {})
         self.topics = self.items["template"]
+        cells = {"carb": self.cultures, **{name: [name] for name in self.cultures}, **(groups or {})}
+        self.sections = {
+            **{name: [f"{c}/{d}" for c in members for d in self.domains] for name, members in cells.items()},
+            **{domain: [f"{culture}/{domain}" for culture in self.cultures] for domain in self.domains},
+        }
         self.resamples = resampled_sections(
             self.right.to_numpy(),
             self.stratum,
@@ -103,25 +107,13 @@ class Leaderboard:
         )
 
     def _check_cells(self) -> None:
-        wanted = {(culture, domain) for culture in self.cultures for domain in self.domains}
+        wanted = set(product(self.cultures, self.domains))
         cells = set(zip(self.items["language"], self.items["domain"], strict=True))
-        problems = [
-            f"{c} has no item of {d}; add references, or loosen the filters"
-            for c, d in sorted(wanted - cells)
-        ]
-        problems += [
-            f"items of {c}, {d}: config.yaml has no such culture or domain" for c, d in sorted(cells - wanted)
-        ]
+        lacks = "add references, or loosen the filters"
+        problems = [f"{c} has no item of {d}; {lacks}" for c, d in sorted(wanted - cells)]
+        odd = "config.yaml has no such culture or domain"
+        problems += [f"items of {c}, {d}: {odd}" for c, d in sorted(cells - wanted)]
         raise_all(problems, "CARB items")
-
-    def _sections(self, groups: dict[str, Sequence[str]]) -> dict[str, list[str]]:
-        cultures = {"carb": self.cultures, **{name: [name] for name in self.cultures}, **groups}
-        of_cultures = {
-            name: [f"{culture}/{domain}" for culture in members for domain in self.domains]
-            for name, members in cultures.items()
-        }
-        of_domains = {domain: [f"{culture}/{domain}" for culture in self.cultures] for domain in self.domains}
-        return of_cultures | of_domains
 
     def _inside(self, section: str) -> pd.Series:
         return self.stratum.isin(self.sections[section])
@@ -147,13 +139,11 @@ class Leaderboard:
         return 100 * low, 100 * high
 
     def units(self, values: np.ndarray, section: str) -> float:
-        """Return how many independent items have the resamples' variance: from its topics to its items.
-
-        values: (1 + samples,) of a score on the section, as fractions; items of a topic are alike, but not
-        the same."""
+        """Return how many independent items have the variance of a section's score, from its topics to its
+        items; values: (1 + samples,), as fractions."""
+        independent, drawn = values[0] * (1 - values[0]), np.var(values[1:])
         topics = self.topics[self._inside(section)].nunique()
-        alone, drawn = values[0] * (1 - values[0]), np.var(values[1:])
-        return float(np.clip(alone / drawn if drawn else 0, topics, self.size(section)))
+        return float(np.clip(independent / drawn if drawn else 0, topics, self.size(section)))
 
     def freedom(self, section: str) -> int:
         """Return the degrees of freedom of a section's score: its topics minus its domains."""
@@ -174,8 +164,7 @@ class Leaderboard:
         return [name for name in self.reward_models() if self.kinds[name] == kind][:count]
 
     def ranks(self) -> pd.DataFrame:
-        """Return each reward model's rank on all items, equals sharing the better one, and its interval; all
-        intervals hold at once."""
+        """Return each reward model's rank on all items and its interval; equals share the better rank."""
         names = self.reward_models()
         if not names:
             return pd.DataFrame(columns=["rank", "rank_low", "rank_high"], dtype="Int64")
@@ -192,13 +181,14 @@ class Leaderboard:
         parts = ["carb", *self.cultures, *self.domains]
         records = []
         for name in [*self.reward_models(), *self.missing, *others]:
+            row = {"scorer": name, "kind": self.kinds[name]}
             if name in self.missing:
-                records.append({"scorer": name, "kind": self.kinds[name], "missing": self.missing[name]})
-                continue
-            row = {"scorer": name, "kind": self.kinds[name], "n": len(self.items)}
-            row |= {part: self.point([name], part) for part in parts}
-            row["low"], row["high"] = self.ends([name], "carb")
-            row |= {"n_tied": int(self.tied[name].sum()), "n_within_noise": int(self.noisy[name].sum())}
+                row["missing"] = self.missing[name]
+            else:
+                row |= {part: self.point([name], part) for part in parts}
+                row["low"], row["high"] = self.ends([name], "carb")
+                row |= {"n": len(self.items), "n_tied": self.tied[name].sum()}
+                row["n_within_noise"] = self.noisy[name].sum()
             records.append(row)
         chance = {"scorer": "chance", "kind": "chance", "n": len(self.items)}
         records.append(chance | {part: self.chance(part) for part in parts})
@@ -210,10 +200,9 @@ class Leaderboard:
 def rank_intervals(values: np.ndarray, confidence: float, freedom: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the first and last rank that each scorer may have; all hold at once.
 
-    values: (1 + samples, scorers), first the data's own. A scorer is surely behind those whose difference to
-    it is above zero by intervals of all differences that hold at once (Bonferroni; resamples' largest
-    difference holds too seldom). Source: Mogstad, Romano, Shaikh and Wilhelm 2024, Inference for ranks,
-    REStud 91."""
+    values: (1 + samples, scorers), first the data's own. A scorer is behind those whose lead over it is above
+    zero by Bonferroni's intervals of all differences (the resamples' largest difference holds too seldom).
+    Source: Mogstad, Romano, Shaikh and Wilhelm 2024, Inference for ranks, REStud 91."""
     count = values.shape[1]
     if freedom < 1:
         return np.full(count, 1), np.full(count, count)
@@ -232,15 +221,13 @@ def chance_of(table: pd.DataFrame) -> float:
 
 def display_leaderboard(table: pd.DataFrame, sections: Sequence[str], confidence: str) -> pd.DataFrame:
     """Lay the leaderboard out for reading. sections: cultures and domains; confidence: such as "95%"."""
-    shown = pd.DataFrame({"scorer": table["scorer"], "kind": table["kind"]})
-    for name in sections:
-        shown[name] = as_cells(table[name], ".1f")
-    for head, columns, form in (
-        ("CARB", ["carb", "low", "high"], ".1f"),
-        ("rank", ["rank", "rank_low", "rank_high"], ".0f"),
-    ):
-        rows = table[columns].itertuples(index=False)
-        shown[f"{head} [{confidence}]"] = [with_interval(*row, form) for row in rows]
+
+    def with_ends(*columns: str, form: str) -> list[str]:
+        return [with_interval(*row, form) for row in table[list(columns)].itertuples(index=False)]
+
+    shown = table[["scorer", "kind"]].assign(**{name: as_cells(table[name], ".1f") for name in sections})
+    shown[f"CARB [{confidence}]"] = with_ends("carb", "low", "high", form=".1f")
+    shown[f"rank [{confidence}]"] = with_ends("rank", "rank_low", "rank_high", form=".0f")
     shown.loc[table["missing"].notna(), f"CARB [{confidence}]"] = "missing"
     for name, head in (("n", "n"), ("n_tied", "tied"), ("n_within_noise", "within noise")):
         shown[head] = as_cells(table[name])
@@ -255,25 +242,21 @@ def board_of(scores: dict[str, pd.DataFrame], settings: dict, **more) -> Leaderb
 def by_scorer(
     paths: Iterable[str | Path], scorers: Iterable[str], benchmark: str, languages: Sequence[str] = ()
 ) -> dict[str, pd.DataFrame]:
-    """Read the score files of scorers on a benchmark: {scorer: its rows}, without unavailable scorers.
+    """Read the score files of a benchmark: {scorer: its rows}, without unavailable scorers.
 
     languages: order of the rows; () for that of the files. Raises PolyrewardError where a file is of another
-    benchmark or scorer, or a scorer has no scores."""
+    benchmark or scorer, or a scorer has none."""
     paths, scorers = list(paths), list(scorers)
     table, gone = read_scores(paths), unavailable_reasons(paths)
-    there = {*table["scorer"], *gone}
-    problems = [
-        f"scores of the benchmark `{name}`, not `{benchmark}`" for name in {*table["benchmark"]} - {benchmark}
-    ]
+    there, benchmarks = {*table["scorer"], *gone}, {*table["benchmark"]} - {benchmark}
+    problems = [f"scores of the benchmark `{name}`, not `{benchmark}`" for name in benchmarks]
     problems += [f"scores of `{name}`, which is not compared" for name in sorted(there - {*scorers})]
     problems += [f"no scores of `{name}`" for name in scorers if name not in there and len(table)]
     raise_all((f"{problem}; name the right files in the rule" for problem in problems), "score files")
     if languages:
-        place = {language: number for number, language in enumerate(languages)}
-        table = table.sort_values("language", key=lambda column: column.map(place), kind="stable")
-    return {
-        name: table[table["scorer"] == name].reset_index(drop=True) for name in scorers if name not in gone
-    }
+        table = table.sort_values("language", key=lambda names: names.map(languages.index), kind="stable")
+    found = {name: table[table["scorer"] == name] for name in scorers if name not in gone}
+    return {name: rows.reset_index(drop=True) for name, rows in found.items()}
 
 
 def in_all(*groups: Mapping[str, pd.DataFrame]) -> list[dict[str, pd.DataFrame]]:

@@ -1,8 +1,7 @@
 """Evidence for the CARB paper's claims: scores by topic, regression points, and judges before and after
 training.
 
-The first entry of an array of resamples is the data's own value.
-"""
+The first entry of an array of resamples is the data's own value."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -30,12 +29,7 @@ class TopicScores:
     """Scores on CARB in percent; all scorers see the same draws of topics.
 
     Topics are drawn within their domain instead of items: many cultures get the same topic, and a model that
-    does not know it is wrong in most.
-
-    Args:
-        board: a leaderboard of items named <topic>_<culture>.
-        scorers: which of its scorers; None for its reward models.
-    """
+    does not know it is wrong in most. scorers: of the board; its reward models by default."""
 
     def __init__(self, board: Leaderboard, interval: Interval, scorers: Sequence[str] | None = None):
         self.kinds = {
@@ -57,17 +51,14 @@ class TopicScores:
         ]
 
     def draws(self, kind: str | None, section: str) -> np.ndarray:
-        """Return the resamples (1 + resamples, reward models) on a domain or "carb", all items; kind None:
-        all.
-        """
+        """Return resamples (1 + resamples, models of a kind, or all) on a domain or "carb", all items."""
         return self._values[:, self._places(kind), self._sections.index(section)]
 
     def lead_of_best(self, one: str, other: str) -> np.ndarray:
         """Return the resamples (1 + resamples,) of the best model of one kind minus the best of another.
 
-        The best are chosen on one half of the topics and compared on the other, both ways, so that luck in
-        choosing does not count.
-        """
+        The best are chosen on one half of the topics and compared on the other, both ways: luck in choosing
+        does not count."""
         leads = []
         for chooses, scores in (self._halves, self._halves[::-1]):
             best = [max(self._places(kind), key=lambda place: chooses[0, place]) for kind in (one, other)]
@@ -80,8 +71,7 @@ class TopicScores:
 
 def half_of(topics: pd.Series, domains: pd.Series) -> pd.Series:
     """Return the half (0 or 1) of each item's topic; a domain's topics alternate in the order of their
-    hashes.
-    """
+    hashes."""
     found = {}
     for _, of_domain in topics.groupby(domains):
         ordered = sorted(of_domain.unique(), key=lambda topic: job_seed(0, "half", topic))
@@ -115,17 +105,12 @@ def _drawn(
 class Sensitivity:
     """Indices of perturbations of reward models, -1 to 1; all see the same draws of topics.
 
-    Reward models whose scores no rewrite changes are left out; n_rewritten is 0 without rewrites. Where no
-    score changes in a resample, its index is nan.
+    Reward models whose scores no rewrite changes are left out. Where no score changes in a resample, its
+    index is nan.
 
     Attributes:
         indices: (1 + resamples, reward models), CC against the mean of the other rewrites.
-        each: (1 + resamples, reward models, other rewrites), CC against each of them.
-
-    Args:
-        scores: {reward model: its scores of the rewrites}.
-        benchmark: {reward model: its scores of the benchmark}.
-    """
+        each: (1 + resamples, reward models, other rewrites), CC against each of them."""
 
     def __init__(
         self, scores: Mapping[str, pd.DataFrame], benchmark: Mapping[str, pd.DataFrame], interval: Interval
@@ -164,12 +149,8 @@ class Judges:
 class CarbEvidence:
     """All evidence for the CARB paper's claims.
 
-    Attributes:
-        points: POINT_COLUMNS of reward models. They hold the rating of the answers that each picks, and its
-            score on each of correlation.BENCHMARKS.
-        length_scores, length_sensitivity: the same for a scorer that counts characters, on the same draws.
-        seed: the root seed.
-    """
+    points: POINT_COLUMNS of reward models. length_scores, length_sensitivity: those of a scorer that counts
+    characters, on the same draws."""
 
     scores: TopicScores
     sensitivity: Sensitivity
@@ -199,31 +180,25 @@ def read_carb_evidence(
 ) -> CarbEvidence:
     """Read the inputs of rule carb_claims: inputs.scores, .rewrites, .points, .rewardbench and .judged.
 
-    Args:
-        board: kinds, cultures, domains and interval, as leaderboard.board_of takes them.
-        perturbed: the scorers of rewrites; LENGTH is one.
-        cultures: cultures on which judges are compared.
-    """
+    board: as leaderboard.board_of takes it. perturbed: the scorers of rewrites; LENGTH is one. cultures: on
+    which judges are compared."""
     interval = Interval(**board["interval"])
-    cultures_of_items = board["cultures"]
-    of_items = by_scorer(inputs.scores, board["kinds"], "carb", cultures_of_items)
+    of_items = by_scorer(inputs.scores, board["kinds"], "carb", board["cultures"])
     everyone = board_of(of_items, board)
-    rewrites, of_items = in_all(
-        by_scorer(inputs.rewrites, perturbed, "carb_perturbation", cultures_of_items), of_items
-    )
+    rewritten = by_scorer(inputs.rewrites, perturbed, "carb_perturbation", board["cultures"])
+    rewrites, of_items = in_all(rewritten, of_items)
     check_same_items(rewrites)
     of_length = {LENGTH: rewrites.pop(LENGTH)}
     points = read_table(inputs.points, POINT_COLUMNS).query("kind != 'bound'")
     rewardbench = by_scorer(inputs.rewardbench, judges, benchmark.name)
     carb = by_scorer(inputs.judged, judges, "carb")
     draws = judge_draws(rewardbench, carb, benchmark, cultures, board["domains"], interval)
-    pairs, items = rewardbench[judges[0]], carb[judges[0]]
-    n_topics = items["template"].nunique()
+    n_templates, n_topics = (of[judges[0]]["template"].nunique() for of in (rewardbench, carb))
     return CarbEvidence(
         TopicScores(everyone, interval),
         Sensitivity(rewrites, of_items, interval),
         points,
-        Judges(draws, pairs["template"].nunique(), n_topics),
+        Judges(draws, n_templates, n_topics),
         TopicScores(everyone, interval, [LENGTH]),
         Sensitivity(of_length, of_items, interval),
         interval.seed,

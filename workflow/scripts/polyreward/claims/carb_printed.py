@@ -25,9 +25,7 @@ class CarbPrinted:
 
 
 def printed_values(name: str, options: dict, printed: CarbPrinted) -> tuple[list[float], str] | None:
-    """Return the contrasts of a quantity of workflow/claims.yaml from the printed tables, with a note; None
-    without a printed number.
-    """
+    """Return a quantity's contrasts from the printed tables, with a note; None without a printed number."""
     quantities = {
         "lead_of_generative": _lead_of_generative,
         "correlation_with_alignment": _correlation,

@@ -29,9 +29,7 @@ from polyreward.claims.estimate import Estimate, require
 
 
 def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
-    """Return the CARB score of generative reward models minus classifiers; of: the "mean" or "best" of each
-    kind.
-    """
+    """Return the CARB score of generative models minus classifiers; of: each kind's "mean" or "best"."""
     kinds = evidence.scores.kinds
     generative = [name for name, kind in kinds.items() if kind == "generative"]
     classifiers = [name for name, kind in kinds.items() if kind == "classifier"]
@@ -72,10 +70,8 @@ def correlation_with_alignment(
 ) -> Estimate:
     """Correlate reward models' score on a benchmark with the rating of the answers that they pick.
 
-    Args:
-        rating: of correlation.RATINGS; a set of questions without it is rated by chrf.
-        either_sign: give the correlation and its negative, to claim that it is small.
-    """
+    rating: of correlation.RATINGS; a set of questions without it is rated by chrf. either_sign: add the
+    negative, to claim that it is small."""
     points = over_sets(evidence.points, rating)
     r = _correlations(points, rating).loc[rating, benchmark]
     contrasts = from_correlations([r, -r] if either_sign else [r], points["base"].nunique())
@@ -87,8 +83,7 @@ def correlation_with_alignment(
 
 def lead_in_correlation(evidence: CarbEvidence, rating: str) -> Estimate:
     """Return Fisher's z of CARB's correlation with the rating minus translated RewardBench's (Steiger's
-    test).
-    """
+    test)."""
     points = over_sets(evidence.points, rating)
     r, n = _correlations(points, rating), points["base"].nunique()
     first, second, between = (
@@ -106,11 +101,8 @@ def lead_in_correlation(evidence: CarbEvidence, rating: str) -> Estimate:
 
 
 def sensitivity(evidence: CarbEvidence, over: str) -> Estimate:
-    """Return the index of perturbations, mean over reward models that a rewrite moves.
-
-    Args:
-        over: "mean": CC against the mean of the other perturbations; "each": against each of them.
-    """
+    """Return the index of perturbations, mean over reward models that a rewrite moves; over: CC against the
+    "mean" of the others, or against "each"."""
     found = evidence.sensitivity
     require(found.n_rewritten, NO_REWRITES)
     require(found.names, "no rewrite changes the score of any reward model")
@@ -152,8 +144,7 @@ def correlation_with_sensitivity(evidence: CarbEvidence) -> Estimate:
 
 def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) -> Estimate:
     """Return the score of the judge trained with all rewards minus some others'; measure: of
-    comparison.MEASURES.
-    """
+    comparison.MEASURES."""
     judges = evidence.judges
     here = judges.draws.values
     missing = [name for name in over if name not in here]
@@ -192,9 +183,7 @@ def _as_text(reliabilities: Mapping[str, float]) -> str:
 def _over_bases(
     contrasts: Contrasts, permuted: Contrasts, bases: Sequence[str], test: str, note: str
 ) -> Estimate:
-    """Return a correlation over reward models; its interval counts bases, since models of one base are
-    related.
-    """
+    """Return a correlation over reward models; n counts bases, since models of one base are related."""
     return Estimate(
         contrasts,
         len(set(bases)),

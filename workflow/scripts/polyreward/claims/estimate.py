@@ -21,16 +21,11 @@ class UntestableError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
-    """A quantity's contrasts and their sample.
+    """A quantity's contrasts and their sample: n units, called n_of.
 
-    Attributes:
-        n: number of units, named by `n_of`.
-        note: what else a reader must know.
-        decides: False where the quantity says nothing about the claim at any value.
-        trainings: number per model trained here; None where none was.
-        fewest: number of units below which nothing is decided.
-        permuted: the same contrasts under permutation, if the quantity has that null.
-    """
+    decides: False where the quantity says nothing about the claim at any value. trainings: of each model
+    trained here. fewest: units below which nothing is decided. permuted: the contrasts under permutation,
+    where that is a null."""
 
     contrasts: Contrasts
     n: int
@@ -59,16 +54,9 @@ def require(condition: object, reason: str) -> None:
 def null_of(
     by: str, found: Estimate, quantity: Callable[..., Estimate], evidence, options: dict
 ) -> tuple[Contrasts, Contrasts]:
-    """Return the null of a quantity, and the quantity minus its null.
+    """Return the null of a quantity by a key of NULLS, and the quantity (`found`) minus its null.
 
-    Args:
-        by: a key of NULLS.
-        found: the quantity of the evidence with these options.
-
-    Raises:
-        UntestableError: the quantity of `length` cannot be computed.
-        ValueError: the quantity has no such null.
-    """
+    Raises UntestableError where the quantity of `length` cannot be computed."""
     if by == "symmetry":
         return constant(0.0), found.contrasts
     if by == LENGTH:

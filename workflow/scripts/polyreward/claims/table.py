@@ -62,21 +62,16 @@ def claims_table(
     printed: Printed | CarbPrinted,
     confidence: float,
 ) -> pd.DataFrame:
-    """Return a row for each claim of one paper, in order.
+    """Return a row for each claim (of workflow/claims.yaml) of one paper, in order.
 
-    Args:
-        claims: as in workflow/claims.yaml.
-        evidence, printed: that paper's.
-        confidence: level of all intervals, a fraction.
+    se, se_trainings: standard error of the contrast, and trainings' part of it. Of several contrasts, the one
+    whose end is nearest to the bound. Empty where the interval is not by resampling.
 
-    Columns:
-        se, se_trainings: standard error of the contrast, and the trainings' part of it. Of several contrasts,
-            the one whose end is nearest to the bound. Empty where the interval is not by resampling.
-        p: the least 1 - confidence at which the verdict is decided.
-        p_holm: corrected by Holm for all tested claims of the paper.
-        null, null_low, null_high, null_of: the quantity for a scorer that cannot know. Where a claim has a
-            null_model, it holds only beyond that.
-    """
+    p: the least 1 - confidence at which the verdict is decided. p_holm: corrected for all tested claims of
+    the paper.
+
+    null, null_low, null_high, null_of: the quantity for a scorer that cannot know. Where a claim has a
+    null_model, it holds only beyond that."""
     rows = [_row(name, entry, evidence, printed, confidence) for name, entry in claims.items()]
     table = pd.DataFrame(rows).assign(p_holm=np.nan)
     tested = table["p"].notna()
@@ -169,9 +164,7 @@ def _decided(
 ) -> tuple[str, float, str]:
     """Return the verdict, its p, and a note where only the null keeps a claim from holding.
 
-    Args:
-        difference: the quantity minus its null, which must be on the claimed side too; None without a null.
-    """
+    difference: the quantity minus its null, which must be on the claimed side too; None without a null."""
     said, p = verdict(contrasts, rule, confidence), p_value(contrasts, rule)
     if difference is None or leaning(contrasts, rule) != rule.side:
         return said, p, ""
@@ -187,12 +180,7 @@ def _of_several(contrasts: Contrasts, rule: Rule) -> str:
 
 
 def write_claims(table: pd.DataFrame, name: str, caption: str, confidence: str, output) -> None:
-    """Write the claims as output.csv, .md and .html, and in short as output.tex.
-
-    Args:
-        name: the artifact's.
-        confidence: as text ("95%").
-    """
+    """Write the claims as output.csv, .md and .html, in short as .tex; confidence: as text ("95%")."""
     write_table(table, output.csv, COLUMNS)
     shown = display_claims(table, confidence)
     write_markdown(shown, caption, output.md)
@@ -227,7 +215,7 @@ def _null(row: dict) -> str:
 
 
 def size_text(row: Mapping) -> str:
-    """Return the size of a claim's sample in words; "" for a claim that was not tested."""
+    """Return the size of a claim's sample in words; "" where it was not tested."""
     return f"{row['n']} {row['n_of']}" if pd.notna(row["n"]) else ""
 
 
@@ -241,7 +229,7 @@ def format_of(unit: str, values: Sequence[float]) -> str:
     """Return the format of an estimate and its ends: their unit's, or more digits where they are needed.
 
     At least one digit of the largest finite value and of the interval's width is shown; two of the width of a
-    share or KS statistic, which have a digit more."""
+    share or KS statistic."""
     finite = [value for value in values if np.isfinite(value)] or [0.0]
     sign, of_unit = DIGITS[unit].removesuffix("f").split(".")
     needed = _first_digit(max(map(abs, finite)))
@@ -250,16 +238,12 @@ def format_of(unit: str, values: Sequence[float]) -> str:
 
 
 def _first_digit(size: float) -> int:
-    """Return the place after the point of a number's first digit; 0 if it is rounding."""
+    """Return the place after the point of a number's first digit; 0 where it is rounding."""
     return -math.floor(math.log10(size)) if size >= 10**-MOST_DIGITS else 0
 
 
 def interval_text(row: Mapping, side: str) -> str:
-    """Return an estimate of a row of claims.csv with its interval; "" without one.
-
-    Args:
-        side: column prefix: "" for ours, "printed_" or "null_".
-    """
+    """Return a row's estimate with its interval; side: "" for ours, "printed_" or "null_"."""
     estimate, low, high = (row.get(f"{side}{part}", np.nan) for part in ("estimate", "low", "high"))
     digits = format_of(row["unit"], (estimate, low, high))
     ends = f" [{low:{digits}}, {high:{digits}}]" if np.isfinite(low) else ""

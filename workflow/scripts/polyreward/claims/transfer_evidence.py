@@ -1,8 +1,7 @@
 """Evidence for the transfer paper's claims, resampled jointly: accuracies, singular values, norms and win
 rates.
 
-The first entry of an array of resamples is the data's own value.
-"""
+The first entry of an array of resamples is the data's own value."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -28,13 +27,8 @@ from polyreward.core.tables import read_csv, read_scores, read_table, unavailabl
 class Setting:
     """What was compared.
 
-    Attributes:
-        figure2_models: models whose embeddings are compared.
-        scripts: {language: script}.
-        pretraining: {base: multilingual, english or none}.
-        seeds: each reward model's trainings.
-        off_the_shelf: {reward model: its base's pretraining, or unknown}.
-    """
+    scripts: {language: script}. pretraining: {base: multilingual, english or none}. off_the_shelf: {reward
+    model: its base's pretraining, or unknown}."""
 
     bases: list[str]
     figure2_models: list[str]
@@ -57,12 +51,7 @@ class Setting:
 class Shares:
     """Mean shares of the largest singular value; all models see the same draws of passages.
 
-    Args:
-        states: {base: {"base" or training language: (languages, passages, d_model)}}.
-
-    Raises:
-        PolyrewardError: bases have read unequal numbers of passages.
-    """
+    states: {base: {"base" or training language: (languages, passages, d_model)}}."""
 
     def __init__(self, states: Mapping[str, Mapping[str, np.ndarray]], interval: Interval):
         counts = {base: next(iter(of_base.values())).shape[1] for base, of_base in states.items()}
@@ -79,9 +68,8 @@ class Shares:
         }
 
     def draws(self, base: str, training: str) -> np.ndarray:
-        """Return the resamples (1 + resamples,) of the mean share of a base ("base") or its reward model of a
-        language.
-        """
+        """Return the resamples (1 + resamples,) of a base's mean share ("base"), or of its reward model of a
+        language."""
         return self._values[base, training]
 
 
@@ -89,15 +77,8 @@ class WinRates:
     """Win rates (%) of policies against the reference answers; all policies see the same draws of
     instructions.
 
-    Instructions that lack a judgement of some policy or language are left out.
-
-    Args:
-        judgements: rows of win_rates.JUDGEMENT_COLUMNS; an instruction's win (0 to 1) is its mean over runs.
-        trainings: of each policy after DPO, which took turns in the runs.
-
-    Raises:
-        PolyrewardError: no instruction is left.
-    """
+    Instructions that lack a judgement of some policy or language are left out. An instruction's win is its
+    mean over runs. trainings: of each policy after DPO, which took turns in the runs."""
 
     def __init__(self, judgements: pd.DataFrame, interval: Interval, trainings: int = 1):
         turns = judgements.assign(training=turns_of(judgements, trainings))
@@ -121,9 +102,8 @@ class WinRates:
         self._trained = [key for key in self._values if key[0] != POLICIES[0]]
 
     def draws(self, policy: str, language: str) -> np.ndarray:
-        """Return the resamples of a policy's win rate in a language: (1 + resamples, cases).
-
-        Cases are those of Accuracies.training_draws."""
+        """Return a policy's win rate in a language: (1 + resamples, cases), those of
+        Accuracies.training_draws."""
         key = policy, language
         place = self._trained.index(key) if key in self._trained else None
         return training_cases(self._values[key], place, len(self._trained), self.n_trainings)
@@ -133,12 +113,8 @@ class WinRates:
 class Evidence:
     """All evidence for the transfer paper's claims.
 
-    Attributes:
-        accuracies: all reward models' and `length`'s.
-        norms: rows as embedding_norms.NORM_COLUMNS.
-        constant: {base: whether its norms are constant over its vocabulary}.
-        seed: the root seed.
-    """
+    accuracies: all reward models' and `length`'s. constant: {base: whether its norms are constant over its
+    vocabulary}."""
 
     setting: Setting
     accuracies: Accuracies
@@ -150,11 +126,9 @@ class Evidence:
 
     def of_length(self) -> "Evidence":
         """Return the evidence with a scorer that counts characters instead of all off-the-shelf reward
-        models.
-        """
-        return dataclasses.replace(
-            self, setting=dataclasses.replace(self.setting, off_the_shelf={LENGTH: "unknown"})
-        )
+        models."""
+        setting = dataclasses.replace(self.setting, off_the_shelf={LENGTH: "unknown"})
+        return dataclasses.replace(self, setting=setting)
 
 
 def read_evidence(
@@ -167,12 +141,7 @@ def read_evidence(
 ) -> Evidence:
     """Read the inputs of rule transfer_claims: inputs.scores, .states, .norms, .ks, .judgements.
 
-    Leaves out pairs that are not in every language, and off-the-shelf reward models without scores.
-
-    Args:
-        half_credit: reward models whose ties are half right, as LENGTH's are.
-        policy_trainings: of each policy after DPO, which took turns in the runs.
-    """
+    Leaves out pairs that are not in every language, and off-the-shelf reward models without scores."""
     missing, scores = unavailable_reasons(inputs.scores), read_scores(inputs.scores)
     scores = scores[~scores["scorer"].isin(list(missing))]
     scores = in_all_languages(scores)

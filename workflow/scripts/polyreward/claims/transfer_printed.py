@@ -13,11 +13,7 @@ SOURCE = "en"  # of the printed tables
 
 @dataclasses.dataclass(frozen=True)
 class Printed:
-    """The printed tables in resources/published/.
-
-    Attributes:
-        scripts: {language: script}.
-    """
+    """The printed tables in resources/published/; scripts: {language: script}."""
 
     table1: pd.DataFrame
     table2: pd.DataFrame
@@ -26,9 +22,8 @@ class Printed:
 
 
 def printed_values(name: str, options: dict, printed: Printed) -> tuple[list[float], str] | None:
-    """Return the contrasts of a quantity of workflow/claims.yaml from the printed tables, with a note; None
-    where the paper prints nothing for it.
-    """
+    """Return a quantity's contrasts from the printed tables, with a note; None where the paper prints nothing
+    for it."""
     units = {
         "english_lead": _leads,
         "lead_of_section": _leads_of_section,

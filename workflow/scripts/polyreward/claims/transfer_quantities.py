@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -66,11 +67,8 @@ def lead_of_scripts(evidence: Evidence, section: str) -> Estimate:
 
 
 def gap_between_bases(evidence: Evidence, bases: Sequence[str], of: str, over: str) -> Estimate:
-    """Return one base minus another in the target languages, averaged over sections.
-
-    Args:
-        of: the "lead" of the English reward model, or the "target" model's accuracy.
-    """
+    """Return one base minus another in the target languages: of the "lead" of English reward models, or of
+    the "target" models' accuracy."""
     _require_here(bases, evidence.setting.bases, "bases")
 
     def value(base: str, language: str) -> np.ndarray:
@@ -85,20 +83,16 @@ def gap_between_bases(evidence: Evidence, bases: Sequence[str], of: str, over: s
 def loss_between_kinds(evidence: Evidence) -> Estimate:
     """How much more English reward models lose on English-centric bases, from the source to the targets."""
     setting, training_draws = evidence.setting, evidence.accuracies.training_draws
-    kinds = [
-        [base for base in setting.bases if setting.pretraining[base] == kind]
-        for kind in ("english", "multilingual")
-    ]
+    losses: dict[str, list[np.ndarray]] = {"english": [], "multilingual": [], "none": []}
+    for base in setting.bases:
+        accuracy = partial(training_draws, base, setting.source, section="avg")
+        losses[setting.pretraining[base]].append(_loss(evidence, accuracy))
+    english, multilingual = losses["english"], losses["multilingual"]
     require(
-        all(kinds),
+        english and multilingual,
         f"it takes English-centric and multilingual bases; this run has {' and '.join(setting.bases)}",
     )
-
-    def loss(base: str) -> np.ndarray:
-        return _loss(evidence, lambda language: training_draws(base, setting.source, language, "avg"))
-
-    english, multilingual = (_mean(map(loss, bases)) for bases in kinds)
-    return _of_templates(evidence, [english - multilingual])
+    return _of_templates(evidence, [_mean(english) - _mean(multilingual)])
 
 
 def english_against_scorer(evidence: Evidence, bases: Sequence[str], scorer: str) -> Estimate:
@@ -125,19 +119,15 @@ def lead_of_scorer(evidence: Evidence, scorer: str, among: Sequence[str]) -> Est
 def least_loss(evidence: Evidence, scorer: str, among: Sequence[str]) -> Estimate:
     """How much more other off-the-shelf reward models lose, from the source to the targets, than one."""
     _require_here([scorer, *among], evidence.setting.off_the_shelf, "models")
-
-    def loss(name: str) -> np.ndarray:
-        return _loss(evidence, lambda language: evidence.accuracies.draws(name, language, "avg"))
-
-    return _of_templates(evidence, [loss(other) - loss(scorer) for other in among], trained=False)
+    draws = evidence.accuracies.draws
+    own, *others = (_loss(evidence, partial(draws, name, section="avg")) for name in (scorer, *among))
+    return _of_templates(evidence, [other - own for other in others], trained=False)
 
 
 def correlation_with_preservation(evidence: Evidence) -> Estimate:
     """Correlate, over training languages, nearness to the base's share with accuracy in the targets.
 
-    Both are centred within each base, which costs one degree of freedom per base. The null permutes the
-    shares within bases.
-    """
+    Both are centred within each base. The null permutes the shares within bases."""
     setting, shares, training_draws = evidence.setting, evidence.shares, evidence.accuracies.training_draws
     trainings = [setting.source, *setting.targets]
     near = np.array([
@@ -175,20 +165,19 @@ def correlation_with_preservation(evidence: Evidence) -> Estimate:
 
 
 def closeness_to_base(evidence: Evidence, language: str, over: str) -> Estimate:
-    """How much farther from the base's share each other training language's is than this one's."""
+    """How much farther from the base's share other training languages' are than this one's."""
     draws = evidence.shares.draws
 
-    def gap(base: str, other: str) -> np.ndarray:
-        farther, nearer = (np.abs(draws(base, name) - draws(base, "base")) for name in (other, language))
-        return farther - nearer
+    def distance(base: str, training: str) -> np.ndarray:
+        return np.abs(draws(base, training) - draws(base, "base"))
 
-    return _of_passages(evidence, _gaps(evidence, gap, _other_trainings(evidence, language), over))
+    others = _other_trainings(evidence, language)
+    gaps = _gaps(evidence, lambda base, other: distance(base, other) - distance(base, language), others, over)
+    return _of_passages(evidence, gaps)
 
 
 def most_collapsed(evidence: Evidence, language: str, over: str) -> Estimate:
-    """Return the largest singular value's share under one reward model minus the base's and each other
-    model's.
-    """
+    """Return the largest singular value's share under one reward model minus the base's and each other's."""
     draws = evidence.shares.draws
     others = ["base", *_other_trainings(evidence, language)]
     gaps = _gaps(evidence, lambda base, other: draws(base, language) - draws(base, other), others, over)
@@ -206,8 +195,7 @@ def collapse_between_bases(evidence: Evidence, bases: Sequence[str]) -> Estimate
 def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
     """Return the KS statistic of each language's embedding norms against the source's, in bases of one kind.
 
-    Bases with constant norms are alike by construction, and are left out if there are others.
-    """
+    Bases of constant norms are alike by construction; they are left out if there are others."""
     setting = evidence.setting
     of_kind = [base for base in setting.figure2_models if setting.pretraining[base] == pretraining]
     require(
@@ -256,17 +244,15 @@ def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
 
 
 def above_chance(evidence: Evidence, over: str) -> Estimate:
-    """Return accuracy minus chance, mean over target languages, of the off-the-shelf reward models.
-
-    The claim is about multilingual bases, so those known to be others are left out.
-    """
-    shelf, targets = evidence.setting.off_the_shelf, evidence.setting.targets
+    """Return accuracy minus chance, mean over target languages, of off-the-shelf reward models; the claim is
+    about multilingual bases."""
+    shelf, draws = evidence.setting.off_the_shelf, evidence.accuracies.draws
     tested = [scorer for scorer, kind in shelf.items() if kind in ("multilingual", "unknown")]
     others = ", ".join(scorer for scorer in shelf if scorer not in tested)
     require(
         tested, f"no off-the-shelf reward model on a multilingual base was scored, but {others or 'none'}"
     )
-    draws = evidence.accuracies.draws
+    targets = evidence.setting.targets
     leads = [_mean(draws(scorer, language, "avg") for language in targets) - CHANCE_PCT for scorer in tested]
     left_out = f" Left out, as their bases are not multilingual: {others}." if others else ""
     return _of_templates(evidence, leads, over, f"Tested: {', '.join(tested)}.{left_out}", trained=False)
@@ -281,13 +267,11 @@ def by_latin(languages: Sequence[str], scripts: dict[str, str]) -> tuple[list[st
 def norm_sets(norms: pd.DataFrame, language: str, source: str) -> tuple[np.ndarray, np.ndarray]:
     """Return a language's norms and the source's to compare with, from one base and panel's rows.
 
-    Matched tokens of the source are under the language, all of its tokens under the source.
-    """
+    A matched panel has the source's tokens under the language."""
     own = norms[norms["eval_language"] == language]
-    whole = norms.loc[norms["eval_language"] == source, "norm"]
-    matches = own.loc[own["side"] == "source", "norm"]
-    return own.loc[own["side"] == "language", "norm"].to_numpy(), (
-        whole if len(whole) else matches
+    whole, sides = norms.loc[norms["eval_language"] == source, "norm"], own.set_index("side")["norm"]
+    return sides[sides.index == "language"].to_numpy(), (
+        whole if len(whole) else sides[sides.index == "source"]
     ).to_numpy()
 
 
@@ -323,7 +307,6 @@ def _other_trainings(evidence: Evidence, language: str) -> list[str]:
 def _gaps(
     evidence: Evidence, gap: Callable[[str, str], np.ndarray], others: Sequence[str], over: str
 ) -> list[np.ndarray]:
-    """Return the gaps to all others, per base or as the mean over bases."""
     bases = evidence.setting.bases
     if over == "each":
         return [gap(base, other) for base, other in product(bases, others)]
@@ -342,11 +325,8 @@ def _bootstrap_over(units: str, of_each: np.ndarray | None) -> str:
 def _of_templates(
     evidence: Evidence, leads: Sequence[np.ndarray], over: str = "each", note: str = "", trained: bool = True
 ) -> Estimate:
-    """Return an estimate from accuracies.
-
-    Args:
-        leads: (1 + resamples, cases) of reward models that were trained here, else (1 + resamples,).
-    """
+    """Return an estimate from accuracies: (1 + resamples, cases) of trained reward models, else (1 +
+    resamples,)."""
     accuracies, values, of_each = evidence.accuracies, _mean_or_each(leads, over), None
     if trained:
         values, of_each = split_cases(values, accuracies.n_seeds)
@@ -367,24 +347,8 @@ def _require_here(names: Sequence[str], here: Iterable[str], what: str) -> None:
     )
 
 
-QUANTITIES: dict[str, Callable[..., Estimate]] = {
-    function.__name__: function
-    for function in (
-        english_lead,
-        lead_over_other_sources,
-        lead_of_section,
-        lead_of_scripts,
-        closeness_to_base,
-        most_collapsed,
-        collapse_between_bases,
-        norm_distance,
-        win_rate_lead,
-        above_chance,
-        gap_between_bases,
-        loss_between_kinds,
-        english_against_scorer,
-        lead_of_scorer,
-        least_loss,
-        correlation_with_preservation,
-    )
-}
+QUANTITIES: dict[str, Callable[..., Estimate]] = {function.__name__: function for function in (
+    english_lead, lead_over_other_sources, lead_of_section, lead_of_scripts, gap_between_bases,
+    loss_between_kinds, english_against_scorer, lead_of_scorer, least_loss, above_chance, closeness_to_base,
+    correlation_with_preservation, most_collapsed, collapse_between_bases, norm_distance, win_rate_lead,
+)}  # fmt: skip

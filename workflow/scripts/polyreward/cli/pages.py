@@ -29,20 +29,15 @@ def power(configfile: tuple[str, ...]) -> None:
     epilog="Example: polyreward report results/tiny",
 )
 @click.argument("results", type=PATH, metavar="RESULTS_FOLDER")
-@click.option(
-    "--out",
-    type=PATH,
-    help="File to write; by default report.html in the folder.",
-)
 @overlays("Overlays that the results were made with; by default found by their folder.")
-def report(results: Path, out: Path | None, configfile: tuple[str, ...]) -> None:
-    """Write one page with the results that exist, and the command for each one that is missing.
+def report(results: Path, configfile: tuple[str, ...]) -> None:
+    """Write report.html in the folder: the results that exist, and the command for each one that is missing.
 
     It makes no results and takes seconds. The page needs no network."""
     from polyreward.report.page import write_page
     from polyreward.report.results import read_results
 
-    path = out or results / "report.html"
+    path = results / "report.html"
     missing = write_page(read_results(results, configfile, ROOT), path, ROOT)
     for one in missing:
         print(f"not made yet: {one.number}; {one.command}")
@@ -57,10 +52,8 @@ def lock(results: Path) -> None:
 
     path = ROOT / "workflow/catalog/revisions.lock.yaml"
     content = write_lock(results / "work/1_sources/revisions", path)
-    print(
-        f"{path.relative_to(ROOT)}: {sum(map(len, content.values()))} repositories; commit it, so that others"
-        " get the same"
-    )
+    count = sum(map(len, content.values()))
+    print(f"{path.relative_to(ROOT)}: {count} repositories; commit it, so that others get the same")
 
 
 @click.command()

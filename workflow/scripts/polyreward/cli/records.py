@@ -28,11 +28,10 @@ def _in_project(path: Path) -> Path:
 def verify(
     results: Path, artifacts: tuple[str, ...], rebuild: bool, configfile: tuple[str, ...], cores: str
 ) -> None:
-    """Check that all files in RESULTS are as they were made. The exit status is 1 if one is not.
+    """Check by checksums that all files in RESULTS are as they were made. Run it in the project's folder.
 
-    Tables and figures are compared with RESULTS/SHA256SUMS; scores, hidden states and models with their own
-    checksums. ARTIFACTS are files in RESULTS: of tables and figures, only these are checked. Run it in the
-    project's folder."""
+    ARTIFACTS are files in RESULTS: of tables and figures, only these are checked. The exit status is 1 if a
+    file has changed."""
     from polyreward.artifacts.sums import artifact_files
     from polyreward.ops.verify import artifact_sums, check_rebuild, check_sums, scale_of
 
@@ -75,12 +74,7 @@ def provenance(artifact: Path) -> None:
 
 @click.command(short_help="Pack tables, figures, scores, analysis and provenance into one file.")
 @FOLDER
-@click.option(
-    "--out",
-    type=PATH,
-    default=Path("bundle.zip"),
-    help="File to write.",
-)
+@click.option("--out", type=PATH, default=Path("bundle.zip"), help="File to write.")
 def bundle(results: Path, out: Path) -> None:
     """Pack everything that a reader needs to check the numbers in RESULTS, without weights.
 

@@ -22,7 +22,7 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 @click.option(
     "--out",
     help=(
-        "File to write (.parquet, .csv, .json or .jsonl) with id, subset, category, score_chosen, "
+        "File to write (.parquet or .csv) with id, subset, category, score_chosen, "
         "score_rejected, truncated_share, within_noise. Or a folder; existing scores in it are kept."
     ),
 )
@@ -53,9 +53,9 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 @click.option("--revision", help="Commit of a hub id.")
 @click.option(
     "--dtype",
-    type=click.Choice(["float32", "bfloat16", "auto"]),
+    type=click.Choice(["float32", "bfloat16"]),
     default="float32",
-    help="Precision. float32 is exact; auto is bfloat16 where it is native.",
+    help="Precision. float32 is exact.",
 )
 @click.option(
     "--max-length",
@@ -67,7 +67,7 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 @click.option(
     "--attention",
     default="sdpa",
-    help="Attention, by its name in transformers. A model without sdpa runs with eager, and the log says so.",
+    help="Attention, by its name in transformers. A model without sdpa runs with eager.",
 )
 def score(
     model: str | None,
@@ -79,8 +79,8 @@ def score(
 ) -> None:
     """Score reward models on files of preference pairs and print their accuracies, the best first.
 
-    MODEL is a folder or a hub id. DATA is a file of pairs: JSON Lines, JSON, CSV or Parquet, also compressed,
-    or a folder from datasets' save_to_disk. It has the columns prompt, chosen and rejected, or a known layout
+    MODEL is a folder or a hub id. DATA is a file of pairs: JSON Lines, JSON, CSV or Parquet, also compressed.
+    It has the columns prompt, chosen and rejected, or a known layout
     such as HelpSteer's or JudgeBench's. rejected is one answer or a list; chosen must beat all. For several
     models or files: score --model A --model B --data x.jsonl --data y.csv."""
     every_model = [one for one in (model, *models) if one]
@@ -90,8 +90,7 @@ def score(
             kind = "option" if name == "--out" else "argument"
             raise click.MissingParameter(param_hint=f"'{name}'", param_type=kind)
 
-    from polyreward.evaluation.score import score_models
-    from polyreward.evaluation.texts import summary
+    from polyreward.evaluation.score import score_models, summary
 
     print(printable(summary(score_models(every_model, every_file, out, **options), options["limit"])))
 
@@ -108,10 +107,10 @@ def score(
 )
 @click.option("--max-length", type=COUNT, default=2048, help="Tokens of a conversation.")
 def inspect(file: str, layout: str | None, limit: int | None, model: str | None, max_length: int) -> None:
-    """Show the layout of FILE, rows left out and why, subsets, writing systems and lengths.
+    """Show the layout of FILE, rows left out and why, and subsets.
 
     With --model, also rows that the model's chat template refuses, cuts, or makes equal."""
-    from polyreward.evaluation.inspection import overview, render
+    from polyreward.evaluation.inspection import overview, template_remarks
     from polyreward.prepare.pair_files import read_pair_file
 
     found = read_pair_file(file, limit, layout)
@@ -120,6 +119,8 @@ def inspect(file: str, layout: str | None, limit: int | None, model: str | None,
         from polyreward.core.seals import intact
         from polyreward.scoring.load import load_tokenizer
 
-        rendered = render(load_tokenizer(intact(model)), found.rows, max_length)
-        lines += rendered.lines(model, max_length) or [f"{model}: takes every pair whole"]
+        refusal, remarks = template_remarks(load_tokenizer(intact(model)), found.rows, model, max_length)
+        lines += [refusal] if refusal else []
+        lines += remarks
+        lines += [] if refusal or remarks else [f"{model}: takes every pair whole"]
     print(printable("\n".join(lines)))

@@ -5,7 +5,6 @@ from pathlib import Path
 import click
 
 ROOT = Path(__file__).parents[4]
-FIRST_PROBLEMS = 10  # of a catalog that are listed
 PATH = click.Path(path_type=Path)
 EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 EXISTING_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
@@ -26,14 +25,6 @@ def checkout() -> Path:
     return next(
         (folder for folder in (here, *here.parents) if (folder / "workflow/artifacts.yaml").is_file()), ROOT
     )
-
-
-def summary(problems: str) -> str:
-    """Return a list of problems by its first FIRST_PROBLEMS and the number of the others."""
-    heading, *listed = problems.split("\n  - ")
-    more = len(listed) - FIRST_PROBLEMS
-    shown = "".join(f"\n  - {problem}" for problem in listed[:FIRST_PROBLEMS])
-    return f"{heading}{shown}\n  and {more} more; --all lists them" if more > 0 else problems
 
 
 class Listing(click.Command):

@@ -1,33 +1,16 @@
 """Texts that we wrote: their catalogs and languages."""
 
-from pathlib import Path
-
 import click
 
-from polyreward.cli.shared import FIRST_PROBLEMS, OVERLAYS, PATH, ROOT, Listing, checkout, summary
+from polyreward.cli.shared import OVERLAYS, ROOT, Listing, checkout
 from polyreward.core.errors import PolyrewardError
-
-DATA = click.option(
-    "--data",
-    type=PATH,
-    default=lambda: checkout() / "resources/mini",
-    show_default="resources/mini of this checkout",
-    help="Folder of pool/, pool_twins/, eval/, twins/ and catalogs/.",
-)
 
 
 @click.command()
 @click.argument("action", type=click.Choice(["check", "update"]))
 @click.argument("languages", nargs=-1, required=True)
-@DATA
-@click.option(
-    "--all",
-    "whole",
-    is_flag=True,
-    help=f"List every problem, not the first {FIRST_PROBLEMS} of each language.",
-)
-def catalog(action: str, languages: tuple[str, ...], data: Path, whole: bool) -> None:
-    """Check or update the translation catalogs (.po files).
+def catalog(action: str, languages: tuple[str, ...]) -> None:
+    """Check or update the translation catalogs (.po files) of resources/mini.
 
     `check` lists what is missing; `update` adds new texts. LANGUAGES are ISO 639-1 codes, such as es it ko
     zh."""
@@ -35,6 +18,7 @@ def catalog(action: str, languages: tuple[str, ...], data: Path, whole: bool) ->
     from polyreward.sources.templates import data_files, read_templates, stock_items
     from polyreward.translation.catalog import read_translations, texts_of_templates, update_catalog
 
+    data = checkout() / "resources/mini"
     schema = read_yaml(ROOT / "workflow/schemas/templates.schema.yaml")
     files = [file for name in ("pool", "pool_twins", "eval", "twins") for file in data_files(data / name)]
     templates, stock = read_templates(files, schema), stock_items(data / "stock.yaml")
@@ -48,7 +32,7 @@ def catalog(action: str, languages: tuple[str, ...], data: Path, whole: bool) ->
         try:
             print(f"{path}: {len(read_translations(path, language, texts))} texts, all translated")
         except PolyrewardError as error:
-            problems.append(str(error) if whole else summary(str(error)))
+            problems.append(str(error))
     if problems:
         raise PolyrewardError("\n".join(problems))
 
@@ -65,10 +49,7 @@ def catalog(action: str, languages: tuple[str, ...], data: Path, whole: bool) ->
 @click.argument("language")
 @click.option(
     "--folder",
-    help=(
-        "Folder with the language's facts and texts; by default the one in language_folders of the settings, "
-        "or resources/languages/<language>."
-    ),
+    help="Folder of the language; by default language_folders has it, or resources/languages/<language>.",
 )
 @OVERLAYS
 def language(action: str, language: str, folder: str | None, configfile: tuple[str, ...]) -> None:

@@ -17,7 +17,9 @@ def stacked_tables(scale: Scale) -> dict[str, list[str]]:
     paths = scale.paths
     each = [f"{benchmark}_{language}.csv" for benchmark in scale.benchmarks for language in scale.languages]
     return {
-        "data_sources": [paths.counts(rowset) for rowset in ("train", *scale.benchmarks)],
+        "data_sources": [
+            f"{paths.work}/2_prepared/{rowset}_counts.csv" for rowset in ("train", *scale.benchmarks)
+        ],
         "baselines": [paths.analysis(f"scorers/{name}") for name in each],
         "subsets": [paths.analysis(f"subsets/{name}") for name in each],
         "kinds": [paths.analysis(f"kinds/{name}") for name in each],

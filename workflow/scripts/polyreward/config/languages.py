@@ -22,7 +22,7 @@ KEYS = {
 }
 
 
-def with_folders(languages: dict[str, dict], folders: Any, root: Path) -> dict[str, dict]:
+def with_folders(languages: dict[str, dict], folders: dict[str, str], root: Path) -> dict[str, dict]:
     """Return the facts of resources/languages.yaml with those of languages that bring a folder of their own.
 
     What is wrong with one is left out here; `folder_problems` names it.
@@ -30,8 +30,7 @@ def with_folders(languages: dict[str, dict], folders: Any, root: Path) -> dict[s
     Args:
         folders: {language: folder below root}, as config.yaml has them.
     """
-    given = folders if isinstance(folders, dict) else {}
-    read = {code: _facts(root / folder) for code, folder in given.items() if isinstance(folder, str)}
+    read = {code: _facts(root / folder) for code, folder in folders.items()}
     return languages | {code: facts for code, facts in read.items() if isinstance(facts, dict)}
 
 

@@ -56,7 +56,6 @@ class ModelFiles:
             *scale.known.reward_models.items(),
             *scale.configured.items(),
             *((name, as_entry(one)) for name, one in carb.generators.items()),
-            ("carb.embedding", as_entry(carb.embedding)),
         ]
         return [*named, *((name, one["reference"]) for name, one in named if "reference" in one)]
 
@@ -77,7 +76,7 @@ class ModelFiles:
         if "path" in entry:
             return str(entry["path"])
         if "hub" in entry:
-            return paths.hub_model(hub_name(*_at(entry)))
+            return f"{paths.work}/1_sources/hub/{hub_name(*_at(entry))}"
         if "model" in entry:
             return self.scale.base_folder(entry["model"])
         return paths.locals_model(entry["think_as_locals"]) if "think_as_locals" in entry else None

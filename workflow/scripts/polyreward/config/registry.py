@@ -8,23 +8,29 @@ from pathlib import Path
 from polyreward.config.scale import Scale
 from polyreward.core.errors import PolyrewardError
 
-# The heading of an artifact in the report: {paper of the registry: category}
-CATEGORIES = {"transfer": "Transfer paper", "carb": "CARB paper", "polyreward": "Not in the papers"}
 OURS = "polyreward"  # the paper of what is in none
-OWN_RULE = "own_benchmark_table"
+# {paper of the registry: heading in the report}
+CATEGORIES = {"transfer": "Transfer paper", "carb": "CARB paper", OURS: "Not in the papers"}
 OWN = "benchmark_"  # before the name of a benchmark of the user's own
+OWN_CAPTION = (
+    "Accuracy (%) of every scorer on {name} ({language}), on each subset and on all items, with"
+    " {{confidence}} Wilson intervals over items. {about}The chosen answer must score above every"
+    " rejected one. A tie is half right for a baseline and for a judge of `verdict: text` or a"
+    " `question`, and wrong for all others. Chance: accuracy of a random choice. Truncated: share of"
+    " conversations cut to the scorer's window. Within noise: items whose margin is no larger than what"
+    " batching may move."
+)
 
 
 def by_language(
     entries: dict[str, dict], names: dict[str, str], languages: Sequence[str] = ()
 ) -> dict[str, dict]:
-    """Return the registry with one entry per table, also where an entry describes one table per language.
+    """Return workflow/artifacts.yaml with an entry for each table of an entry with `tables`.
 
-    Such an entry has `tables`, {artifact: evaluation language}, and may say {table}, the artifact, {number},
-    what is left of it without `table`, and {language}, the language's name.
+    These are {artifact: evaluation language}. Its texts may say {table}, the artifact, {number}, what is left
+    of it without `table`, and {language}, the language's name.
 
     Args:
-        entries: workflow/artifacts.yaml.
         names: {language: name}.
         languages: the scale's; one that has no table gets the next number, and no printed numbers.
 
@@ -46,8 +52,8 @@ def by_language(
                     f"workflow/artifacts.yaml: {name}: `{language}` is not in resources/languages.yaml"
                 )
             said = {"{table}": table, "{number}": table.removeprefix("table"), "{language}": names[language]}
-            kept = {key: _filled(value, said) for key, value in entry.items() if key != "tables"}
-            found[table] = {**kept, "language": language, **({"published": None} if table in added else {})}
+            found[table] = {key: _filled(value, said) for key, value in entry.items() if key != "tables"}
+            found[table] |= {"language": language} | ({"published": None} if table in added else {})
     return found
 
 
@@ -74,23 +80,15 @@ class Registry:
         """Return an artifact's entry; a benchmark of the user's own gets one here."""
         if artifact in self.entries:
             return self.entries[artifact]
-        own = artifact.removeprefix(OWN)
-        facts = self.scale.settings.own_benchmarks[own]
-        about = f"{facts.about.rstrip('.')}. " if facts.about else ""
+        name = artifact.removeprefix(OWN)
+        facts = self.scale.settings.own_benchmarks[name]
+        about = f"{facts.about.rstrip('.')}. ".replace("{", "{{").replace("}", "}}") if facts.about else ""
         return {
             "paper": OURS,
-            "number": f"Benchmark {own}",
+            "number": f"Benchmark {name}",
             "target": f"{artifact}.csv",
-            "rule": OWN_RULE,
-            "caption": (
-                f"Accuracy (%) of every scorer on {own} ({facts.language}), on each subset and on all"
-                " items, with {confidence} Wilson intervals over items. "
-                + about.replace("{", "{{").replace("}", "}}")
-                + "The chosen answer must score above every rejected one. A tie is half right for a baseline"
-                " and for a judge of `verdict: text` or a `question`, and wrong for all others. Chance:"
-                " accuracy of a random choice. Truncated: share of conversations cut to the scorer's window."
-                " Within noise: items whose margin is no larger than what batching may move."
-            ),
+            "rule": "own_benchmark_table",
+            "caption": OWN_CAPTION.format(name=name, language=facts.language, about=about),
         }
 
     def caption(self, artifact: str) -> str:
@@ -99,13 +97,10 @@ class Registry:
         return caption.format(confidence=self.scale.confidence, check=self.scale.check).strip()
 
     def shown(self, file: str, artifact: str, kind: str):
-        """Return an output file that the report shows under its artifact's number.
-
-        The rule's params hold the caption.
+        """Return an output file that the report shows under its artifact's number, with param `caption`.
 
         Args:
-            file: its name in the folder of artifacts; it may hold the rule's wildcards.
-            artifact: its artifact's name in workflow/artifacts.yaml; it may hold them, too.
+            file: its name in the folder of artifacts; like `artifact` it may hold the rule's wildcards.
             kind: what the file is, in the report's words.
         """
 
@@ -125,35 +120,27 @@ class Registry:
 
     def table_files(self, artifact: str) -> dict:
         """Return a table's output files: its data, and what is rendered from them."""
-        return {
-            "csv": self.shown(f"{artifact}.csv", artifact, "table"),
-            "html": self.shown(f"{artifact}.html", artifact, "table"),
-            "md": self.scale.paths.artifact(f"{artifact}.md"),
-            "tex": self.scale.paths.artifact(f"{artifact}.tex"),
-        }
+        shown = {kind: self.shown(f"{artifact}.{kind}", artifact, "table") for kind in ("csv", "html")}
+        return shown | {kind: self.scale.paths.artifact(f"{artifact}.{kind}") for kind in ("md", "tex")}
 
     def figure_files(self, artifact: str) -> dict:
         """Return a figure's output files: drawn twice, and the plotted data."""
-        return {
-            "png": self.shown(f"{artifact}.png", artifact, "figure"),
-            "pdf": self.shown(f"{artifact}.pdf", artifact, "figure"),
-            "csv": self.shown(f"{artifact}.csv", artifact, "plotted data"),
-        }
+        kinds = {"png": "figure", "pdf": "figure", "csv": "plotted data"}
+        return {key: self.shown(f"{artifact}.{key}", artifact, kind) for key, kind in kinds.items()}
+
+    def compared_files(self) -> dict:
+        """Return the output file of a comparison, with the wildcard {printed}."""
+        return {"csv": self.shown("compare/{printed}.csv", "{printed}", "next to the printed")}
 
     @cached_property
     def made_here(self) -> dict[str, dict]:
         """The artifacts but tables of languages that the scale has not."""
-        languages = self.scale.languages
-        return {
-            name: entry
-            for name, entry in self.entries.items()
-            if entry.get("language", self.scale.settings.source_language) in languages
-        }
+        source, languages = self.scale.settings.source_language, self.scale.languages
+        return {name: one for name, one in self.entries.items() if one.get("language", source) in languages}
 
     def targets(self, paper: str | None = None) -> list[str]:
         """Return the files to ask for: of all artifacts that are made here, or of one paper's."""
-        made = [entry for entry in self.made_here.values() if paper in (None, entry["paper"])]
-        return [self.scale.paths.artifact(entry["target"]) for entry in made]
+        return [self.scale.paths.artifact(entry["target"]) for entry in self._made(paper).values()]
 
     @property
     def own_targets(self) -> list[str]:
@@ -167,16 +154,15 @@ class Registry:
 
     def printed(self, paper: str | None = None) -> dict[str, str]:
         """Return {table: the file of its printed numbers}, where these are known, of one paper or of both."""
-        made = {name: entry for name, entry in self.made_here.items() if paper in (None, entry["paper"])}
-        return {name: entry["published"] for name, entry in made.items() if entry["published"]}
+        files = {name: entry["published"] for name, entry in self._made(paper).items()}
+        return {name: file for name, file in files.items() if file}
 
     def compared_targets(self, paper: str | None = None) -> list[str]:
         """Return the tables that are compared with the printed ones, of one paper or of both."""
         return [self.scale.paths.artifact(f"compare/{name}.csv") for name in self.printed(paper)]
 
-    def compared_files(self) -> dict:
-        """Return the output file of a comparison, with the wildcard {printed}."""
-        return {"csv": self.shown("compare/{printed}.csv", "{printed}", "next to the printed")}
+    def _made(self, paper: str | None) -> dict[str, dict]:
+        return {name: one for name, one in self.made_here.items() if paper in (None, one["paper"])}
 
 
 def registry_of(scale: Scale, artifacts: dict, report: Callable = lambda file, **_: file) -> Registry:

@@ -1,14 +1,14 @@
 """What a scale makes: its languages, models, scorers and benchmarks, by the settings and the catalogs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
+from polyreward.config.catalogs import Known, read_catalogs
 from polyreward.config.languages import with_folders
-from polyreward.config.settings import FILES, Known, parsed_settings
-from polyreward.core.errors import PolyrewardError
+from polyreward.config.project import Project
+from polyreward.config.settings import Places, parsed_settings
 from polyreward.core.naming import BASE_BASELINES, TEXT_BASELINES, ModelName, Paths
 from polyreward.core.seeds import job_seed
 from polyreward.core.yaml_files import read_yaml
@@ -16,6 +16,7 @@ from polyreward.settings.base import Section
 from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import as_entry
 
+UNSEEN_TEMPLATES = 12  # of each section of the benchmark of unseen kinds; the papers have no such benchmark
 PAPERS_B = 3  # billions of parameters of the transfer paper's bases
 
 
@@ -26,12 +27,10 @@ def ties_count_half(entry: dict) -> bool:
 
 @dataclass(frozen=True)
 class Scale:
-    """The settings (config.yaml with its overlays) and the catalogs.
+    """The settings and the catalogs.
 
-    Reward models are trained here, one per base and training language, or ready-made: `configured` in
-    config.yaml's reward_models, or `catalogued` in workflow/catalog/reward_models.yaml and named by
-    off_the_shelf. Ready-made ones are {name: entry}.
-    """
+    Reward models are trained here, one per base and training language, or ready-made, {name: entry}:
+    `configured` in config.yaml, or `catalogued` and named by off_the_shelf."""
 
     settings: Settings
     known: Known
@@ -64,8 +63,8 @@ class Scale:
 
     @property
     def scoring(self) -> dict:
-        """How models are loaded to score: dtype, and the section `scoring`."""
-        return {"dtype": self.settings.precision, **dict(self.settings.scoring)}
+        """How models are loaded to score, where a reward model's entry says nothing else."""
+        return {"dtype": self.settings.precision, **dict(self.settings.scoring), "attention": "sdpa"}
 
     @property
     def interval(self) -> dict:
@@ -96,7 +95,7 @@ class Scale:
         return read_yaml(path) if path else None
 
     def job_seed(self, *key: str) -> int:
-        """Return the seed of a job, from the root seed and the job's own key."""
+        """Return the seed of the job named by a key."""
         return job_seed(self.settings.seed, *key)
 
     def reward_model_seed(self, model: str) -> int:
@@ -106,34 +105,29 @@ class Scale:
         return self.job_seed("reward_model", str(ModelName(name.base, language, name.seed)))
 
     def training(self, section: Section | None) -> dict:
-        """Return the arguments that every training gets from the settings.
-
-        They go to a job in a dictionary, since Snakemake compares no other objects with those of the last
-        run."""
+        """Return the arguments that every training gets, in a dictionary: Snakemake compares no other objects
+        with those of the last run."""
         return {"settings": section, "precision": self.settings.precision}
 
     def policy_training(self, section: Section | None) -> dict:
-        """Return the same for a training of a language model, which Liger's kernels may run.
-
-        A reward model's trainer takes none: Liger's fused loss needs a vocabulary head."""
+        """Return the same for a language model, which Liger's kernels may train."""
         return {**self.training(section), "liger": self.settings.devices.liger}
 
     def base_folder(self, base: str) -> str:
         """Return the folder of a model of models.yaml: where it was fetched, or made with random weights."""
         random = self.known.models[base]["source"]["kind"] == "random"
-        return self.paths.random_model(base) if random else self.paths.base_model(base)
+        return f"{self.paths.work}/{'2_prepared' if random else '1_sources'}/models/{base}"
 
     def reward_base(self, base: str) -> str:
         """Return the folder of a base as reward models start from it: of its lowest layers, or whole."""
         cut = base in (self.settings.reward_model.depth or {})
-        return self.paths.truncated_model(base) if cut else self.base_folder(base)
+        return self.paths.model(f"bases/{base}") if cut else self.base_folder(base)
 
     def dataset(self, name: str) -> dict:
         """Return a dataset's catalog entry with the languages that the scale reads.
 
-        Of pairs in several languages these are the scale's, the source first, and those of the judges' own
-        benchmark; of questions CARB's cultures.
-        """
+        Of pairs in several languages these are the scale's and those of the judges' own benchmark; of
+        questions CARB's cultures."""
         entry, languages = self.known.datasets[name], self.languages
         judged = self.settings.think_as_locals.evaluation
         if judged.benchmark and self.known.benchmarks[judged.benchmark]["dataset"] == name:
@@ -173,7 +167,7 @@ class Scale:
         if alignment.judge:
             return self.known.reward_models[alignment.judge]
         judge = ModelName(alignment.reward_base, language)
-        return {"kind": "classifier", "path": self.paths.judge(str(judge))}
+        return {"kind": "classifier", "path": self.paths.model(f"judges/{judge}")}
 
     @property
     def top_layers(self) -> int:
@@ -201,12 +195,12 @@ class Scale:
 
     @cached_property
     def configured(self) -> dict[str, dict]:
-        """The ready-made reward models of config.yaml; scored on both benchmarks."""
+        """Those of config.yaml; scored on both benchmarks."""
         return {name: as_entry(model) for name, model in self.settings.reward_models.items()}
 
     @property
     def catalogued(self) -> dict[str, dict]:
-        """The catalog's ready-made reward models that off_the_shelf names; scored on the main benchmark."""
+        """Those of the catalog that off_the_shelf names; scored on the main benchmark."""
         return {name: self.known.reward_models[name] for name in self.settings.off_the_shelf}
 
     @property
@@ -232,7 +226,7 @@ class Scale:
     def table2_scorers(self) -> dict[str, str]:
         """{scorer: kind} of Table 2: catalogued reward models, configured ones, and log-likelihoods."""
         kinds = {name: entry["kind"] for name, entry in self._table2_entries.items()}
-        return kinds | dict.fromkeys(self.loglikelihoods, "baseline")
+        return kinds | {f"loglik-{base}": "baseline" for base in self.settings.bases}
 
     @property
     def ready_made_pretraining(self) -> dict[str, str]:
@@ -248,43 +242,24 @@ class Scale:
         shown = self.shelf_rows("table2")
         return {name: self.catalogued[name] for name in shown} | self.configured
 
-    def languages_scored(self, model: str, benchmark: str) -> list[str]:
-        """Return the languages that a trained reward model is scored on.
-
-        On the main benchmark all of them. On the others the source language's is scored on all, another on
-        its own, and a further seed on none."""
-        name = ModelName.parse(model)
-        if benchmark == self.settings.benchmarks.main:
-            return self.languages
-        if name.seed > 1:
-            return []
-        return self.languages if name.language == self.settings.source_language else [name.language]
-
     def reward_models(self, benchmark: str, language: str) -> list[str]:
-        """Return the reward models that are scored on a benchmark and language, one seed of each."""
-        ready_made = self.ready_made if benchmark == self.settings.benchmarks.main else self.configured
-        trained = [
-            name for name in self.trained_models() if language in self.languages_scored(name, benchmark)
-        ]
-        return [*ready_made, *trained]
+        """Return the reward models that are scored on a benchmark and language, one seed of each.
+
+        Off the main benchmark, a trained one is of that language or of the source language."""
+        trained, wanted = self.trained_models(), (self.settings.source_language, language)
+        if benchmark == self.settings.benchmarks.main:
+            return [*self.ready_made, *trained]
+        return [*self.configured, *(name for name in trained if ModelName.parse(name).language in wanted)]
 
     def main_reward_models(self, trained_first: bool = False) -> list[str]:
-        """Return the reward models scored on the main benchmark in every language, all seeds of each.
-
-        trained_first: before the ready-made ones, which is the order of a table's rows.
-        """
+        """Return the reward models scored on the main benchmark in every language, all seeds of each."""
         trained = self.trained_models(self.settings.reward_model_seeds)
         return [*trained, *self.ready_made] if trained_first else [*self.ready_made, *trained]
 
     @property
-    def loglikelihoods(self) -> list[str]:
-        """The scorers that are a base's mean log-likelihood."""
-        return [f"loglik-{base}" for base in self.settings.bases]
-
-    @property
     def untrained(self) -> list[str]:
         """What an untrained base says, as scorers: its log-likelihood, and what the request adds (PMI)."""
-        return [*self.loglikelihoods, *(f"pmi-{base}" for base in self.settings.bases)]
+        return [f"{kind}-{base}" for kind in ("loglik", "pmi") for base in self.settings.bases]
 
     @property
     def baselines(self) -> list[str]:
@@ -320,10 +295,8 @@ class Scale:
 
     @property
     def judge_kinds(self) -> dict[str, list[str]]:
-        """The kinds of rejected answers that a judge is trained on, those that no other training sees too.
-
-        A policy may repeat itself, be cut, or answer in another language.
-        """
+        """The kinds of rejected answers that a judge is trained on, those that no other training sees too: a
+        policy may repeat itself, be cut, or answer in another language."""
         main, unseen = self.settings.benchmarks.main, self.settings.benchmarks.unseen_kinds
         more = self.kinds(unseen) if unseen else {}
         categories = self.categories(main)
@@ -334,22 +307,18 @@ class Scale:
 
     def stock(self, benchmark: str) -> list[str]:
         """Return the file of stock sentences that a benchmark's kinds use, if there is one."""
-        return [path for path in [self.known.benchmarks[benchmark].get("stock")] if path]
+        return [*filter(None, [self.known.benchmarks[benchmark].get("stock")])]
 
     def use_of(self, benchmark: str) -> str:
         """Return which of the settings' benchmarks one is (main, twins, unseen_kinds); main for any other."""
         return next((use for use, name in self.settings.benchmarks if name == benchmark), "main")
 
     def share(self, use: str) -> dict[str, int | None]:
-        """Return how much of a dataset is drawn, as prepare.pool.Share has it.
-
-        use: "pool", or a benchmark's: "main", "unseen_kinds" or "twins"."""
+        """Return how much of "pool" or of a benchmark, as use_of names it, is drawn: prepare.pool.Share."""
         if use == "twins":
             return {"templates": None, "rows": None}
-        return {
-            "templates": getattr(self.settings.templates_per_section, use),
-            "rows": self.settings.fills_per_template,
-        }
+        named = {**dict(self.settings.templates_per_section), "unseen_kinds": UNSEEN_TEMPLATES}
+        return {"templates": named[use], "rows": self.settings.fills_per_template}
 
     def with_language(self, language: str, folder: str, root: Path) -> "Scale":
         """Return a scale of one target language, which brings a folder of its own below root."""
@@ -363,7 +332,7 @@ class Scale:
         return self.known.languages.get(language, {}).get("coverage") == "part"
 
     def language_facts(self, key: str, languages: Sequence[str]) -> dict[str, str]:
-        """Return {language: one of its facts in resources/languages.yaml}; key: name, script, ..."""
+        """Return {language: its name, script or another fact of resources/languages.yaml}."""
         return {language: self.known.languages[language][key] for language in languages}
 
     def by_script(self, languages: Sequence[str]) -> list[list[str]]:
@@ -373,39 +342,14 @@ class Scale:
         return [group for group in groups if group]
 
 
-def read_catalogs(root: Path, folders: Any, below: Path | None = None, read: Callable = read_yaml) -> Known:
-    """Return the catalogs of a checkout, with the languages that bring folders of their own.
-
-    Args:
-        folders: as config.yaml's language_folders has them.
-        below: where these are; None for the checkout.
-        read: reads one of its files.
-    """
-    catalogs = {name: read(root / path) for name, path in FILES.items()}
-    catalogs["languages"] = with_folders(catalogs["languages"], folders, below or root)
-    return Known(**catalogs)
-
-
 def read_scale(configfiles: Sequence[str], root: Path) -> Scale:
     """Read config.yaml with overlays on it, as Snakemake merges them, and the catalogs below root.
 
-    Raises:
-        PolyrewardError: there is no such overlay, or values are of the wrong type; no more is checked.
-    """
+    Raises PolyrewardError where a file is missing or a value's type is wrong; no more is checked."""
     from snakemake.utils import update_config
 
-    config = read_yaml(root / "config.yaml")
-    check_overlays(configfiles, root)
-    for path in configfiles:
-        update_config(config, read_yaml(root / path))
-    settings = parsed_settings(config)
-    return Scale(settings, read_catalogs(root, settings.language_folders))
-
-
-def check_overlays(configfiles: Sequence[str], root: Path) -> None:
-    """Raise PolyrewardError with the overlays that are not there."""
-    missing = [path for path in configfiles if not (root / path).is_file()]
-    if missing:
-        raise PolyrewardError(
-            f"{', '.join(missing)}: no such file; name an overlay, such as workflow/scales/tiny.yaml"
-        )
+    files, config = [root / path for path in ("config.yaml", *configfiles)], {}
+    for path in files:
+        update_config(config, read_yaml(path))
+    settings = parsed_settings(config, Places(files[::-1]))
+    return Scale(settings, read_catalogs(Project(root), settings.language_folders, root))

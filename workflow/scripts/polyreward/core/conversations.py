@@ -30,7 +30,7 @@ def as_turns(prompt: str | Messages) -> list[dict[str, str]]:
 
 
 def as_text(prompt: str | Messages) -> str:
-    """Return a prompt as readable text; a message list becomes one "role: content" per message."""
+    """Return a prompt as readable text, a "role: content" per message."""
     if isinstance(prompt, str):
         return prompt
     return "\n".join(f"{turn['role']}: {turn['content']}" for turn in prompt)
@@ -56,24 +56,13 @@ def map_texts(prompt: str | Messages, change: Callable[[str], str]) -> str | lis
 def conversation_ids(
     tokenizer, prompt: str | Messages, answer: str, max_length: int
 ) -> tuple[list[int], bool]:
-    """Tokenise a conversation with the tokenizer's chat template, truncated on the left.
-
-    Args:
-        max_length: number of tokens kept, counted from the end, so that the answer survives.
-
-    Returns:
-        The ids, and whether they were truncated.
-    """
+    """Return the last max_length ids of a conversation by the chat template, and whether any were cut."""
     ids = rendered(tokenizer, as_messages(prompt, answer))
     return ids[-max_length:], len(ids) > max_length
 
 
 def rendered(tokenizer, turns: Messages, **options) -> list[int]:
-    """Return messages as ids by the tokenizer's chat template.
-
-    Raises:
-        TemplateRefusalError: the template cannot show them.
-    """
+    """Return messages as ids by the chat template; raise TemplateRefusalError where it refuses them."""
     turns = list(turns)
     try:
         return tokenizer.apply_chat_template(turns, tokenize=True, return_dict=True, **options)["input_ids"]
@@ -88,9 +77,7 @@ def rendered(tokenizer, turns: Messages, **options) -> list[int]:
 def answer_header(tokenizer) -> list[int]:
     """Return the tokens that the chat template writes between a prompt and its answer.
 
-    Raises:
-        PolyrewardError: it writes none, or others once the answer is there.
-    """
+    Raises PolyrewardError where it writes none, or others once the answer is there."""
     turns, answer = [{"role": "user", "content": "a"}], {"role": "assistant", "content": "a"}
     prompt, asked = rendered(tokenizer, turns), rendered(tokenizer, turns, add_generation_prompt=True)
     whole = rendered(tokenizer, [*turns, answer])
@@ -117,10 +104,8 @@ def _dated(template: str) -> str:
 
 
 def answer_start(tokenizer, prompt: str | Messages, ids: Sequence[int]) -> int:
-    """Return the position of the answer's first token in `ids`, the untruncated conversation.
-
-    This is the length of the prefix that it shares with the prompt under the generation prompt.
-    """
+    """Return the position of the answer's first token in `ids`, the untruncated conversation: the length of
+    the prefix that it shares with the prompt under the generation prompt."""
     prefix = rendered(tokenizer, as_turns(prompt), add_generation_prompt=True)
     shared = 0
     while shared < min(len(prefix), len(ids)) and prefix[shared] == ids[shared]:

@@ -16,13 +16,8 @@ def drawn(
 ) -> list[dict]:
     """Draw at most `count` rows of each group by their ids' hashes; return them in the rows' order.
 
-    The same ids give the same draw, and a smaller count gives a part of a larger one's.
-
-    Args:
-        key: the columns that make a group.
-        count: None for all rows.
-        purpose: names the draw, so that two draws from the same rows are independent.
-    """
+    A smaller count gives a part of a larger one's draw. key: the columns that make a group. count: None for
+    all rows. purpose: names the draw, so that two draws from the same rows are independent."""
     if count is None:
         return list(rows)
     number, kept = Counter(), set()
@@ -35,9 +30,6 @@ def drawn(
 
 
 def in_every_language(rows: Mapping[str, Sequence[dict]]) -> dict[str, list[dict]]:
-    """Return {language: its rows whose ids are in every language}, to compare languages on the same rows.
-
-    A language may cover only a part of the templates or passages (coverage in its language.yaml).
-    """
+    """Return {language: its rows whose ids are in every language}; one may cover only a part."""
     common = set.intersection(*({row["id"] for row in own} for own in rows.values()))
     return {language: [row for row in own if row["id"] in common] for language, own in rows.items()}

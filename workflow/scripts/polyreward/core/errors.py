@@ -23,10 +23,7 @@ CONNECTING = {"httpcore", "httpx", "httpx2", "huggingface_hub", "openai", "reque
 
 
 def is_outage(error: BaseException | None) -> bool:
-    """Return whether a connection, server, disk or the system caused an error that another run may not see.
-
-    A model that the hub reports as gone or gated is no outage.
-    """
+    """Return whether a connection, server, disk or system caused an error that another run may not see."""
     while error is not None:
         if type(error).__name__ in GONE:
             return False
@@ -55,7 +52,7 @@ def nearest(name: str, known: Collection[str]) -> str | None:
 
 
 def unknown_name(name: str, known: Collection[str], catalog: str) -> str:
-    """Say that a name is unknown, with the nearest known one and, in a short catalog, all of them."""
+    """Say that a name is unknown, with the nearest known one and, of a short catalog, all."""
     there = f"has {', '.join(sorted(known))}" if len(known) <= LISTED else f"has {len(known)} names"
     near = nearest(name, known)
     return f"`{name}` is unknown; {catalog} {there}{f'; did you mean `{near}`?' if near else ''}"

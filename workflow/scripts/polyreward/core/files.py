@@ -20,9 +20,7 @@ from polyreward.core.inert import HALF_CHARACTER
 def whole_file(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path next to `path`, renamed to it on success and removed on failure.
 
-    Raises:
-        PolyrewardError: the disk is full or the folder cannot be written.
-    """
+    Raises PolyrewardError where the disk is full or the folder cannot be written."""
     path = Path(path)
     with _temporary_folder(path) as folder:
         yield folder / path.name
@@ -51,8 +49,7 @@ def remove_unfinished(path: str | Path) -> None:
 def _let_others_read(path: Path) -> None:
     """Give new files the mode that the umask asks for; safetensors writes them for the owner only.
 
-    A file with other links keeps its mode, since the hub's cache shares it.
-    """
+    A file with other links keeps its mode, since the hub's cache shares it."""
     plain = path.parent / ".mode"  # a new file shows the umask; os.umask would change it for all threads
     plain.touch()
     mode = stat.S_IMODE(plain.stat().st_mode)
@@ -102,11 +99,7 @@ def write_text(text: str, path: str | Path) -> None:
 
 
 def read_jsonl(paths: str | Path | Iterable[str | Path]) -> list[dict]:
-    """Read one file of JSON Lines or several as one list; each line must be one JSON object.
-
-    Raises:
-        PolyrewardError: there is no such file; or names every bad line of one.
-    """
+    """Read one file of JSON Lines or several as one list; raise PolyrewardError with each bad line of one."""
     found = []
     for path in [paths] if isinstance(paths, str | Path) else paths:
         if not Path(path).is_file():
@@ -132,11 +125,7 @@ def json_row(line: bytes) -> dict | str:
 
 
 def parsed_json(text: str) -> object:
-    """Parse JSON.
-
-    Raises:
-        ValueError: it is no JSON, is nested too deep, or has a repeated key or an unpaired surrogate.
-    """
+    """Parse JSON; ValueError where it is none, nested too deep, or has a repeated key or half a character."""
     try:
         found = json.loads(text, object_pairs_hook=_once)
         halved = "\\u" in text and HALF_CHARACTER.search(json.dumps(found, ensure_ascii=False))

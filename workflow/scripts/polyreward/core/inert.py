@@ -11,8 +11,7 @@ QUOTED = re.compile(r"'[=+\-@\t\n]")
 
 
 def printable(text: str) -> str:
-    """Return a text for a terminal, in which nothing but tabs and line feeds acts: other controls as \\x1b or
-    \\u202e."""
+    """Return a text in which a terminal acts on tabs and line feeds only; others are written as \\x1b."""
     return HALF_CHARACTER.sub(_escaped, HIDDEN.sub(_escaped, text))
 
 
@@ -22,8 +21,7 @@ def _escaped(found: re.Match) -> str:
 
 
 def for_spreadsheets(cell: object) -> object:
-    """Return a cell of a table; a text that a spreadsheet would run as a formula gets a ' in front, which it
-    does not show.
+    """Return a cell; a text that a spreadsheet would run as a formula gets a ' in front, which it hides.
 
     A carriage return, which would begin another row, becomes a line feed."""
     if not isinstance(cell, str):

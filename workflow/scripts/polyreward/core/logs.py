@@ -19,10 +19,7 @@ _unannounced = False
 
 
 def start_log(path: str) -> None:
-    """Send everything that this process and its children print to `path`.
-
-    Redirecting the file descriptors also catches child processes such as pip, which Python's logging cannot.
-    """
+    """Send everything that this process and its children print to `path`, by its file descriptors."""
     global _terminal
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     stream = open(path, "w", buffering=1, encoding="utf-8")  # noqa: SIM115 - stays open as long as the job
@@ -47,10 +44,7 @@ def mark_announcements() -> None:
 
 
 def announce(text: str) -> None:
-    """Print one line of progress to the terminal, and to the log if there is one.
-
-    Of several processes that train together, only the main one prints.
-    """
+    """Print progress to the terminal and the log; of processes that train together, the main one does."""
     if not is_main():
         return
     text = printable(text)
@@ -74,8 +68,7 @@ def unannounced() -> Iterator[None]:
 def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
     """Show a job's progress; yield a function to call with the number of items done since its last call.
 
-    A person's terminal shows a bar. A pipeline's shared terminal gets a line at each quarter.
-    """
+    A person's terminal shows a bar. A pipeline's shared terminal gets a line at each quarter."""
     if _unannounced:
         yield lambda count: None
         return

@@ -7,9 +7,7 @@ import sys
 def release_freed_memory() -> None:
     """Ask glibc to return the memory that it keeps; do nothing elsewhere.
 
-    Batches of varying lengths fragment the heap. Without this, a training on long texts grows to twice the
-    size.
-    """
+    Batches of varying lengths fragment the heap: without this, a training on long texts doubles."""
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
         if trim:

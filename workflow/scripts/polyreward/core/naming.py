@@ -1,4 +1,4 @@
-"""Names and paths, one function per stage; standard library only, since the Snakefile imports this."""
+"""Names and paths; standard library only, since the Snakefile imports this."""
 
 import dataclasses
 import re
@@ -31,8 +31,7 @@ class ModelName:
     @classmethod
     def parse(cls, name: str) -> "ModelName":
         """Read a name; raise ValueError where it is none."""
-        match = MODEL.match(name)
-        if not match:
+        if not (match := MODEL.match(name)):
             raise ValueError(
                 f"`{name}` is no model name; write <base>_<language> or <base>_<language>_seed<n>"
             )
@@ -50,7 +49,7 @@ def one_of(names: Iterable[str]) -> str:
 
 
 class Paths:
-    """Where each stage keeps its files, below a scale's results folder."""
+    """Where stages keep what several rooms name, below a scale's results folder; rules have the rest."""
 
     def __init__(self, results: str):
         self.results = results
@@ -60,25 +59,8 @@ class Paths:
         """Return the path of a table or figure."""
         return f"{self.results}/{name}"
 
-    def base_model(self, base: str) -> str:
-        """Return the folder of a pretrained model."""
-        return f"{self.work}/1_sources/models/{base}"
-
-    def random_model(self, base: str) -> str:
-        """Return the folder of a model with random weights, whose tokenizer is trained on the train set."""
-        return f"{self.work}/2_prepared/models/{base}"
-
-    def truncated_model(self, base: str) -> str:
-        """Return the folder of a base's lowest layers, from which reward models start."""
-        return f"{self.work}/4_models/bases/{base}"
-
-    def hub_model(self, repository: str) -> str:
-        """Return the folder of a reward model of the hub; repository: as hub_name has it."""
-        return f"{self.work}/1_sources/hub/{repository}"
-
     def revision(self, kind: str, repository: str) -> str:
-        """Return the record of the commit of a repository's revision; kind: model or dataset; repository: as
-        hub_name has it."""
+        """Return the record of a commit; kind: model or dataset; repository: as from hub_name."""
         return f"{self.work}/1_sources/revisions/{kind}/{repository}.yaml"
 
     def judge_question(self, question: str) -> str:
@@ -93,77 +75,37 @@ class Paths:
         """Return the English rows of `train`, `dev` or a benchmark."""
         return f"{self.work}/2_prepared/{rowset}.jsonl"
 
-    def counts(self, rowset: str) -> str:
-        """Return the counts per source of a prepared set."""
-        return f"{self.work}/2_prepared/{rowset}_counts.csv"
-
-    def translated(self, rowset: str, language: str) -> str:
-        """Return the rows of a set in one language: JSON Lines of id, subset, prompt, chosen, rejected."""
-        return f"{self.work}/3_translated/{rowset}/{language}.jsonl"
-
-    def carb_references(self) -> str:
-        """Return what is true of which culture: one row per topic and culture."""
-        return f"{self.work}/1_sources/carb/references.jsonl"
-
     def carb_step(self, name: str) -> str:
         """Return what a step of CARB's construction leaves for the next one."""
         return f"{self.work}/2_prepared/carb/steps/{name}"
 
     def carb_items(self, culture: str) -> str:
-        """Return one culture's items: JSON Lines of id, culture, domain, source, topic, prompt, answers,
-        chosen, references."""
+        """Return one culture's items."""
         return f"{self.work}/2_prepared/carb/{culture}.jsonl"
 
-    def carb_training_items(self, culture: str) -> str:
-        """Return one culture's items of the topics that are held out from the benchmark."""
-        return f"{self.work}/2_prepared/carb_train/{culture}.jsonl"
-
-    def carb_perturbed(self, name: str, culture: str) -> str:
-        """Return one culture's items with other responses; name: carb_perturbation (rewrites) or
-        carb_consistency (languages)."""
-        return f"{self.work}/2_prepared/{name}/{culture}.jsonl"
-
-    def locals_model(self, name: str) -> str:
-        """Return the folder of a judge: `warmup`, or one trained by GRPO, named by its rewards."""
-        return f"{self.work}/4_models/locals/{name}"
-
-    def locals_scores(self, judge: str, name: str) -> str:
-        """Return a file of one judge's evaluation: its scores on a part of both benchmarks, and what became
-        of its replies."""
-        return f"{self.work}/5_scores/locals/{judge}/{name}"
+    def translated(self, rowset: str, language: str) -> str:
+        """Return the rows of a set in one language: JSON Lines of id, subset, prompt, chosen, rejected."""
+        return f"{self.work}/3_translated/{rowset}/{language}.jsonl"
 
     def model(self, model: str) -> str:
         """Return the folder of a trained reward model."""
         return f"{self.work}/4_models/{model}"
 
-    def judge(self, model: str) -> str:
-        """Return the folder of a reward model that was trained to judge policies."""
-        return f"{self.work}/4_models/judges/{model}"
+    def locals_model(self, name: str) -> str:
+        """Return the folder of a judge: `warmup`, or one trained by GRPO, named by its rewards."""
+        return self.model(f"locals/{name}")
 
-    def item_states(self, base: str, items: str) -> str:
-        """Return the hidden states after a base's frozen layers, for items of CARB."""
-        return f"{self.work}/5_scores/frozen/{base}/{items}.safetensors"
+    def policy(self, name: str) -> str:
+        """Return the folder of a policy."""
+        return self.model(f"policies/{name}")
 
     def scores(self, benchmark: str, scorer: str, language: str) -> str:
         """Return the scores of one scorer (a reward model or a baseline) on one benchmark and language."""
         return f"{self.work}/5_scores/{benchmark}/{scorer}/{language}.parquet"
 
-    def policy(self, policy: str) -> str:
-        """Return the folder of a policy: `sft`, or one trained by DPO, `dpo_<english or target>_<language>`,
-        or by GRPO, `grpo_<reward model>`."""
-        return f"{self.work}/4_models/policies/{policy}"
-
     def scores_cache(self, scorer: str) -> str:
         """Return the folder of a server's replies to a judge, which a rerun reads again."""
         return f"{self.work}/5_scores/replies/{scorer}"
-
-    def candidates(self, policy: str) -> str:
-        """Return a policy's answers to CARB's questions, several to each."""
-        return f"{self.work}/5_scores/candidates/{policy}.jsonl"
-
-    def candidate_scores(self, policy: str, scorer: str) -> str:
-        """Return one reward model's scores of a policy's answers."""
-        return f"{self.work}/5_scores/candidates/{scorer}/{policy}.parquet"
 
     def analysis(self, name: str) -> str:
         """Return a file of the analysis stage."""

@@ -30,12 +30,6 @@ def max_over_processes(number: int) -> int:
 
 
 def arrangement() -> list[str]:
-    """Return how accelerate's launcher shares a model between processes; the form of checkpoints depends on
-    it.
-    """
-    prefixes = ("FSDP_", "ACCELERATE_USE_")
-    return sorted(
-        f"{name}={value}"
-        for name, value in os.environ.items()
-        if name == "WORLD_SIZE" or name.startswith(prefixes)
-    )
+    """Return how accelerate shares a model between processes, by which checkpoints differ."""
+    names = ("WORLD_SIZE", "FSDP_", "ACCELERATE_USE_")
+    return sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith(names))

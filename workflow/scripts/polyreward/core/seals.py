@@ -29,10 +29,7 @@ Source = TypeVar("Source", str, Path)
 
 @contextlib.contextmanager
 def sealed_file(path: str | Path) -> Iterator[Path]:
-    """Do as files.whole_file for a file that holds UNSEALED once, and put its checksum there.
-
-    This suits formats that keep their writer's texts unchanged, such as Parquet and safetensors.
-    """
+    """Do as files.whole_file for a file that holds UNSEALED once, and put its checksum there."""
     with whole_file(path) as temporary:
         yield temporary
         with open(temporary, "r+b") as stream, mmap.mmap(stream.fileno(), 0) as content:
@@ -55,13 +52,9 @@ def sealed_folder(path: str | Path) -> Iterator[Path]:
 
 
 def intact(source: Source) -> Source:
-    """Return a sealed file or folder after checking that it has not changed.
+    """Return a sealed file or folder unless it has changed; a folder without SHA256SUMS and a hub id as is.
 
-    A user's folder without SHA256SUMS and a hub id are returned unchecked.
-
-    Raises:
-        PolyrewardError: names what changed; or the model's only weights are pickles.
-    """
+    Raises PolyrewardError that names what changed, or where the model's only weights are pickles."""
     path = Path(source)
     if path.is_dir():
         _refuse_pickles(path)
@@ -126,19 +119,12 @@ def sums_text(sums: dict[str, str]) -> str:
 
 
 def read_sums(path: str | Path) -> dict[str, str]:
-    """Read a file of checksums; errors as in parse_sums."""
+    """Read a file of checksums."""
     return parse_sums(Path(path).read_bytes(), path)
 
 
 def parse_sums(content: bytes, where: str | Path) -> dict[str, str]:
-    """Return {file: SHA-256} from the text of a file of checksums.
-
-    Args:
-        where: what an error names.
-
-    Raises:
-        PolyrewardError: a line is malformed, or a file is repeated.
-    """
+    """Return {file: SHA-256} from a file of checksums; PolyrewardError, which names `where`, if damaged."""
     lines = content.decode("utf-8", errors="replace").split("\n")
     found = {match[2]: match[1] for line in lines[:-1] if (match := LINE.fullmatch(line))}
     if lines[-1] or len(found) < len(lines) - 1:

@@ -22,22 +22,14 @@ REASON = "unavailable"  # the key in a Parquet file's metadata, where pandas kee
 
 
 def write_table(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -> None:
-    """Write a table as CSV with exactly `columns`, numbers with six decimals.
-
-    Raises:
-        PolyrewardError: a column is missing or unexpected, or the table is empty.
-    """
+    """Write a table as CSV with exactly `columns`, numbers with DIGITS decimals."""
     check_columns(table, columns, path)
     write_csv(table[list(columns)], path, float_format=f"%.{DIGITS}f")
 
 
 def read_csv(path: str | Path, **options: Any) -> pd.DataFrame:
     """Read a CSV file of ours: a name may look like a number, and only an empty cell is missing, since `nan`
-    is a language.
-
-    Args:
-        options: of pandas.read_csv.
-    """
+    is a language."""
     options = {"dtype": dict.fromkeys(NAMES, str), "keep_default_na": False, "na_values": [""], **options}
     return map_cells(pd.read_csv(path, **options), from_spreadsheets)
 
@@ -56,9 +48,7 @@ def as_markdown(table: pd.DataFrame, **options: Any) -> str:
 
 
 def write_csv(table: pd.DataFrame, path: str | Path, float_format: str | None = None) -> None:
-    """Write a table as CSV in which no text is a formula to a spreadsheet; float_format None keeps all
-    digits.
-    """
+    """Write a table as CSV in which no text is a formula to a spreadsheet."""
     with whole_file(path) as temporary:
         map_cells(table, for_spreadsheets).to_csv(
             temporary, index=False, float_format=float_format, lineterminator="\n"
@@ -66,22 +56,18 @@ def write_csv(table: pd.DataFrame, path: str | Path, float_format: str | None = 
 
 
 def map_cells(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:
-    """Return a table with `change` applied to the columns that may hold texts; the same table if none
-    changes.
-    """
+    """Return a table with `change` applied to the cells of the columns that may hold texts."""
     for name in table.columns:
         if not (is_numeric_dtype(table[name]) or is_bool_dtype(table[name])):
             before = list(table[name])
-            after = [change(cell) for cell in before]
-            if any(new is not old for new, old in zip(after, before, strict=True)):
+            after = list(map(change, before))
+            if any(new is not old for new, old in zip(after, before, strict=True)):  # else its type stays
                 table = table.assign(**{name: after})
     return table
 
 
 def write_exact(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -> None:
-    """Write a table for later steps as Parquet with exactly `columns` and all digits; errors as in
-    write_table.
-    """
+    """Write a table for later steps as Parquet with exactly `columns` and all digits."""
     check_columns(table, columns, path)
     write_sealed(table[list(columns)], path)
 
@@ -127,18 +113,13 @@ def read_sealed(path: str | Path) -> pd.DataFrame:
 
 
 def write_scores(
-    table: pd.DataFrame,
-    path: str | Path,
-    *,
-    benchmark: str,
-    scorer: str,
-    language: str | None = None,
+    table: pd.DataFrame, path: str | Path, *, benchmark: str, scorer: str, language: str | None = None
 ) -> None:
-    """Write scores as Parquet with the columns `benchmark`, `scorer` and `language` in front.
+    """Write one scorer's scores on one benchmark as Parquet, with the columns IDENTITY in front.
 
     Args:
-        table: the scores of one scorer on one benchmark; `id` and one or more columns `score...`.
-        language: the rows' language; None where the table has a column `language` of its own.
+        table: `id` and one or more columns `score...`.
+        language: None where the table has a column `language` of its own.
     """
     language = table["language"] if language is None else language
     identity = {"benchmark": benchmark, "scorer": scorer, "language": language}
@@ -161,8 +142,8 @@ def read_scores(paths: str | Path | Iterable[str | Path]) -> pd.DataFrame:
     """Read one score file or several as one table; files without rows add none (see `unavailable`).
 
     Raises:
-        PolyrewardError: a file lacks a column, a score is not finite, two files have different kinds of
-            scores, or the same scorer, benchmark and language have an id twice; all problems at once.
+        PolyrewardError: files lack a column, have scores that are not finite or of different kinds, or have
+            the same score twice.
     """
     paths = [paths] if isinstance(paths, str | Path) else paths
     tables = {str(path): read_sealed(path) for path in paths}
@@ -170,16 +151,11 @@ def read_scores(paths: str | Path | Iterable[str | Path]) -> pd.DataFrame:
     filled = {path: table for path, table in tables.items() if len(table)}
     if not filled:
         return next(iter(tables.values())) if tables else pd.DataFrame(columns=[*IDENTITY, "id"])
-    first = next(iter(filled))
-    kinds = {path: _score_columns(table) for path, table in filled.items()}
-    raise_all(
-        [
-            f"{path} has {', '.join(kind)}, but {first} has {', '.join(kinds[first])}. Read them separately."
-            for path, kind in kinds.items()
-            if kind != kinds[first]
-        ],
-        "scores",
-    )
+    kinds = {path: ", ".join(_score_columns(table)) for path, table in filled.items()}
+    first, expected = next(iter(kinds.items()))
+    others = {path: kind for path, kind in kinds.items() if kind != expected}
+    but = f"but {first} has {expected}. Read them separately."
+    raise_all((f"{path} has {kind}, {but}" for path, kind in others.items()), "scores")
     together = pd.concat([table.assign(_path=path) for path, table in filled.items()], ignore_index=True)
     key = [name for name in SCORE_KEY if name in together]
     twice = together[together.duplicated(key, keep=False)]
@@ -225,15 +201,12 @@ def _score_faults(table: pd.DataFrame, path: str | Path) -> Iterator[str]:
 
 
 def check_numbers(scores: pd.DataFrame, columns: Sequence[str]) -> None:
-    """Raise PolyrewardError that names the file, where a score is not a number."""
+    """Raise PolyrewardError that names the file, where a score of a table in memory is not a number."""
     bad = scores[scores[list(columns)].isna().any(axis=1)]
-    if bad.empty:
-        return
-    first = bad.iloc[0]
-    parts = [str(first[name]) for name in ("benchmark", "scorer", "language") if name in bad]
-    place = f"work/5_scores/{'/'.join(parts)}.parquet" if len(parts) == 3 else "scores"
-    one = f" (first: id {first['id']})" if "id" in bad else ""
-    raise PolyrewardError(
-        f"{place}: {len(bad)} rows have a score that is not a number{one}. Delete the file and run the same"
-        " command again"
-    )
+    if len(bad):
+        parts = [str(bad[name].iloc[0]) for name in IDENTITY if name in bad]
+        one = f" (first: id {bad['id'].iloc[0]})" if "id" in bad else ""
+        raise PolyrewardError(
+            f"work/5_scores/{'/'.join(parts)}.parquet: {len(bad)} rows have a score that is not a"
+            f" number{one}. Delete the file and run the same command again"
+        )

@@ -24,31 +24,21 @@ NO_MEMORY = "can't allocate memory"  # PyTorch's plain RuntimeError where a proc
 
 
 def may_be_missing(config: dict) -> bool:
-    """Return whether a reward model of the catalog may be missing.
-
-    Jobs read this setting here instead of from a param, so that changing it rescores nothing.
-    """
+    """Return whether a catalog model may be missing; no param of jobs, so that a change rescores nothing."""
     return config["missing"] == "row"
 
 
 def catalog_models(config: dict) -> list[str]:
-    """Return the catalog's reward models that a scale scores: off-the-shelf ones, and judges next to
-    Think-as-Locals.
-    """
-    others = [
-        name for name in config["think_as_locals"].get("others", []) if name not in config["reward_models"]
-    ]
-    return [*config["off_the_shelf"], *others]
+    """Return the catalog's reward models that a scale scores."""
+    others = config["think_as_locals"].get("others", [])
+    return [*config["off_the_shelf"], *(name for name in others if name not in config["reward_models"])]
 
 
 def is_unavailable(error: BaseException) -> bool:
     """Return whether an error says that a reward model cannot be loaded or run, in this run or the next.
 
-    That is an UnavailableError, too little memory, or a failure inside the code that the model brings. Any
-    other error is an outage or our fault, and ends the job.
-    """
+    That is an UnavailableError, too little memory, or a failure inside the code that the model brings."""
     torch = sys.modules.get("torch")  # if torch was not imported, it raised nothing
-
     kinds = (UnavailableError, MemoryError, *([torch.OutOfMemoryError] if torch else []))
     if isinstance(error, kinds) or (isinstance(error, RuntimeError) and NO_MEMORY in str(error)):
         return True
@@ -60,10 +50,7 @@ def is_unavailable(error: BaseException) -> bool:
 def scores_or_reason(snakemake, scorer: str) -> Iterator[None]:
     """Write the reason into all score files where the job's catalog model is unavailable and may be missing.
 
-    An outage or a fault of ours is raised, since an empty row would hide it.
-
-    scorer: its name in the catalog.
-    """
+    An outage or a fault of ours is raised, since an empty row would hide it."""
     files = [path for path in snakemake.output if Path(path).suffix == ".parquet"]
     try:
         yield
@@ -123,9 +110,7 @@ def refuse_missing(folder: str | Path) -> None:
 
 
 def unavailable_files(results: Path) -> dict[str, str]:
-    """Return {path: reason} of a results folder's score files, model folders and hub revisions without
-    content.
-    """
+    """Return {path: reason} of a results folder's score files, models and hub revisions without content."""
     work, found = results / "work", {}
     for path in work.glob("5_scores/**/*.parquet"):
         reason = read_sealed(path).attrs.get(REASON)
@@ -139,7 +124,7 @@ def unavailable_files(results: Path) -> dict[str, str]:
 
 
 def with_reasons(caption: str, table: pd.DataFrame, column: str) -> str:
-    """Add to a caption why rows are empty; the table has a column `missing`, and `column` names the rows."""
+    """Add to a caption why rows are empty, by the column `missing`; `column` names the rows."""
     empty = table.dropna(subset="missing").drop_duplicates(column)
     reasons = [f"{name} ({why})" for name, why in empty[[column, "missing"]].itertuples(index=False)]
     return f"{caption} Not to be had: {'; '.join(reasons)}." if reasons else caption

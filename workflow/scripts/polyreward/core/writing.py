@@ -27,8 +27,7 @@ LETTERS = {
 def script_share(text: str, script: str) -> float:
     """Return the share of a text's letters in a script (a key of LETTERS); nan for a text without letters.
 
-    Full-width and compatibility forms count as the letters that they represent.
-    """
+    Full-width and compatibility forms count as the letters that they represent."""
     letters = _letters(text)
     return (
         sum(count for name, count in letters.items() if name.startswith(LETTERS[script])) / letters.total()

@@ -17,11 +17,8 @@ TEMPLATE = "__use_yte__"  # turns a file of settings into a template of Snakemak
 def parsed_yaml(text: str | bytes) -> Any:
     """Parse YAML.
 
-    Raises:
-        yaml.YAMLError: it is no YAML, has a custom tag, is nested deeper than DEEPEST, or repeats a key in a
-            mapping (of which other readers silently take the last).
-        ValueError: a date is invalid.
-    """
+    Raises yaml.YAMLError where it is none, has a custom tag, is nested deeper than DEEPEST, or repeats a key,
+    of which other readers silently take the last; ValueError where a date is invalid."""
     if _depth(text) > DEEPEST:  # the loader in C goes by its stack, whose end is the process's, too
         raise yaml.YAMLError(f"nested more than {DEEPEST} deep")
     loader = Loader(text)
@@ -36,7 +33,7 @@ def parsed_yaml(text: str | bytes) -> Any:
 
 
 def read_yaml(path: str | Path) -> Any:
-    """Read a YAML file in UTF-8; raise PolyrewardError where parsed_yaml fails or the file does not exist."""
+    """Read a YAML file in UTF-8; raise PolyrewardError where that fails."""
     try:
         return parsed_yaml(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -55,8 +52,7 @@ def read_items(path: str | Path) -> list[dict]:
 def check_settings_files(paths: Iterable[str | Path]) -> None:
     """Raise PolyrewardError with every fault in the form of settings files.
 
-    Snakemake reads these files itself. It takes the last of a repeated key and runs the code of a template.
-    """
+    Snakemake reads them itself. It takes the last of a repeated key and runs the code of a template."""
     problems = []
     for path in map(Path, dict.fromkeys(map(str, paths))):
         try:

@@ -1,4 +1,4 @@
-"""Score several reward models on several files of pairs: one function, which `polyreward score` calls."""
+"""Score several reward models on several files of pairs, and what `polyreward score` prints of it."""
 
 import dataclasses
 import gc
@@ -7,10 +7,12 @@ from pathlib import Path, PurePath
 
 import pandas as pd
 
+from polyreward.analysis.accuracy import subset_summary
 from polyreward.core.errors import PolyrewardError, raise_all, unknown_name
 from polyreward.core.logs import announce
 from polyreward.core.seals import intact
-from polyreward.evaluation.inspection import render
+from polyreward.core.tables import as_markdown
+from polyreward.evaluation.inspection import template_remarks
 from polyreward.evaluation.kept import made_of, read_kept, write_kept
 from polyreward.evaluation.tables import SUFFIXES, accuracy_tables, one_table, write_by_suffix
 from polyreward.prepare.pair_files import read_pairs
@@ -18,15 +20,15 @@ from polyreward.scoring.families import load_reward_model, source_problems
 from polyreward.scoring.load import load_tokenizer
 from polyreward.scoring.pairs import score_rows
 
+SHOWN = 10  # ids
+
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
     """What score_models found.
 
     Attributes:
-        table: a row for each file and model, the best first: data, model, accuracy_pct, low, high, n_items,
-            truncated_pct, n_within_noise, chance_pct; with `against` also difference, difference_low,
-            difference_high, p_mcnemar.
+        table: a row for each file and model, the best first, as tables.accuracy_tables.
         subsets: the accuracies of each subset.
         scores: {(data, model): table with a row for each pair}.
         kept: keys of those that were not scored again.
@@ -66,43 +68,23 @@ def score_models(
     Args:
         models: folders or hub ids, all of one kind.
         data: files as prepare.pair_files.read_pairs reads them.
-        out: a file for all scores, by its suffix Parquet, CSV, JSON or JSON Lines. Or a folder for
-            accuracy.csv, subsets.csv and score files, <file of pairs>/<model>.parquet: scores of the same
+        out: a file for all scores, by its suffix Parquet or CSV. Or a folder for accuracy.csv,
+            subsets.csv and score files, <file of pairs>/<model>.parquet: scores of the same
             model, pairs, settings and code are kept. None: nothing is written.
         against: the model that others are compared with, by its name or as in `models`.
-        limit: rows of each file, from its begin; None for all.
-        layout: of the files, as pair_layouts.LAYOUTS names it; None to find it by their columns.
-        kind: classifier, implicit or generative.
-        reference: of DPO policies (implicit).
-        beta: of DPO policies (implicit).
-        verdict: labels or text (generative).
-        revision: commit of a hub id.
-        dtype: float32, bfloat16 or auto.
-        max_length: tokens, truncated on the left.
-        token_budget: tokens per batch.
-        attention: as transformers names it.
+
+    The other arguments are options of `polyreward score`, which explains them.
 
     Raises:
         PolyrewardError: lists all that is wrong with what is given, or after the last model all that failed.
     """
     models, data = list(map(str, models)), list(map(str, data))
-    # `out` is a folder, or None where it names a file or nothing.
     folder = Path(out) if out is not None and (Path(out).is_dir() or not Path(out).suffix) else None
-    problems = [*_named_wrong(models, "model"), *_named_wrong(data, "file of pairs")]
+    problems = [*_repeated(models, "model"), *_repeated(data, "file of pairs")]
     if reference and kind != "implicit":
         problems.append(f"--reference: a {kind} has none; add --kind implicit")
     if revision and len(models) > 1:
-        problems.append(
-            "--revision: is the commit of one model; score each hub id by itself, into one folder"
-        )
-    counts = {"--limit": limit, "--max-length": max_length, "--token-budget": token_budget}
-    problems += [
-        f"{name}: {given} is less than one; give 1 or more"
-        for name, given in counts.items()
-        if given is not None and given < 1
-    ]
-    if not beta > 0:
-        problems.append(f"--beta: {beta} is not above 0; give a positive number, such as 0.1")
+        problems.append("--revision: is one model's commit; score each hub id by itself, into one folder")
     if out is not None and folder is None and Path(out).suffix.lower() not in SUFFIXES:
         known = f"use {', '.join(SUFFIXES)}, or name a folder"
         problems.append(f"--out: {out}: `{Path(out).suffix}` is no format that is written here; {known}")
@@ -135,13 +117,13 @@ def score_models(
             made = made_of(entry, rows, scoring) if folder else {}
             for name, content in made.items():
                 path = folder / name / f"{model}.parquet"
-                found, changed = read_kept(path, content)
+                found = read_kept(path, content)
                 if found is not None:
                     scores[name, model] = found
                     kept.append((name, model))
                     announce(f"{model} on {name}: not scored again, {path} has the scores")
-                elif changed:
-                    announce(f"{model} on {name}: scored again, as {changed}")
+                elif path.exists():
+                    announce(f"{model} on {name}: scored again, as {path} was made of something else")
             todo = {name: found for name, found in rows.items() if (name, model) not in scores}
             if not todo:
                 continue
@@ -168,9 +150,7 @@ def score_models(
     return Evaluation(table, subsets, scores, kept, against)
 
 
-def _named_wrong(sources: Sequence[str], what: str) -> Iterator[str]:
-    if not sources:
-        yield f"no {what} is named; name one or more"
+def _repeated(sources: Sequence[str], what: str) -> Iterator[str]:
     paths = [PurePath(source) for source in sources]
     for path in dict.fromkeys(paths):
         if paths.count(path) > 1:
@@ -180,8 +160,6 @@ def _named_wrong(sources: Sequence[str], what: str) -> Iterator[str]:
 def _check_template(entry: dict, model: str, rows: dict[str, list[dict]], max_length: int) -> None:
     """Try the model's chat template on every row before its weights are loaded.
 
-    Rows that it cuts or makes equal are logged.
-
     Raises:
         PolyrewardError: names the rows that it refuses.
     """
@@ -189,27 +167,53 @@ def _check_template(entry: dict, model: str, rows: dict[str, list[dict]], max_le
         return  # a judge sees one question about all answers
     tokenizer = load_tokenizer(intact(entry["source"]), entry["revision"])
     for name, found in rows.items():
-        rendered = render(tokenizer, found, max_length)
-        lines = rendered.lines(f"{model} on {name}", max_length)
-        if rendered.refused:
-            raise PolyrewardError(lines[0])
-        for line in lines:
-            announce(line)
+        refusal, remarks = template_remarks(tokenizer, found, f"{model} on {name}", max_length)
+        if refusal:
+            raise PolyrewardError(refusal)
+        for remark in remarks:
+            announce(remark)
 
 
 def short_names(sources: Sequence[str], with_suffix: bool) -> dict[str, str]:
     """Return {source: its name}: the last part of its path, or as many as differ, joined by `--`.
 
-    with_suffix: a suffix is part of the name, as of a model's folder; else it is left out where names differ
-    without.
+    Without `with_suffix`, suffixes are left out where names differ without them.
     """
     stems = [PurePath(source).stem for source in sources]
     if not with_suffix and len(set(stems)) == len(stems):
         return dict(zip(sources, stems, strict=True))
-    parts = [
-        [part for part in PurePath(source).parts if part != PurePath(source).anchor] for source in sources
-    ]
+    paths = [PurePath(source) for source in sources]
+    parts = [[part for part in path.parts if part != path.anchor] for path in paths]
     count = 1
     while len({tuple(found[-count:]) for found in parts}) < len(parts) and count < max(map(len, parts)):
         count += 1
     return {source: "--".join(found[-count:]) for source, found in zip(sources, parts, strict=True)}
+
+
+def summary(found: Evaluation, limit: int | None) -> str:
+    """Return an evaluation as text: a table of one model's subsets, or of the models, and remarks."""
+    table, near = found.table.drop(columns="chance_pct"), []
+    if len(found.scores) == 1:
+        (scores,) = found.scores.values()
+        table, near = subset_summary(scores), list(scores["id"][scores["within_noise"]])
+    chances = {f"{row.chance_pct:.1f}": row.data for row in found.table.itertuples()}
+    several = len(chances) > 1
+    gets = " ".join(f"{share} ({data})" if several else share for share, data in chances.items())
+    remarks = [f"A scorer that does not read gets {gets}. low and high are 95% Wilson intervals over items."]
+    if found.against is not None:
+        remarks.append(
+            f"difference is from {found.against} on the same pairs, in percentage points, with its 95% paired"
+            " bootstrap interval (over templates, where pairs name theirs); p_mcnemar is McNemar's exact"
+            " test."
+        )
+    if limit is not None:
+        remarks.append(f"Only the first {limit} pairs of each file (--limit) were scored.")
+    if near:
+        ids = f"{', '.join(near[:SHOWN])}{' ...' if len(near) > SHOWN else ''}"
+        remarks.append(f"Margins that batching may turn (n_within_noise): {ids}")
+    if found.kept:
+        remarks.append(f"{len(found.kept)} of {len(found.scores)} score files were there and are kept.")
+    digits = tuple(".3f" if column == "p_mcnemar" else ".1f" for column in table.columns)
+    filled: pd.DataFrame = table.astype(object).where(table.notna(), None)
+    shown = as_markdown(filled, floatfmt=digits, missingval="")
+    return f"{shown}\n\n" + "\n".join(remarks)

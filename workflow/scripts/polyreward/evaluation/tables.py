@@ -1,6 +1,5 @@
 """Accuracies of several models on several sets of pairs, the best first, and files by suffix."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,13 +8,12 @@ import pandas as pd
 from polyreward.analysis.accuracy import ALL, chance, subset_summary
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison
-from polyreward.core.files import write_jsonl, write_text
 from polyreward.core.tables import write_csv, write_sealed
 
 # A draw counts every pair: 10,000 draws would take GBs on 100,000 pairs.
 INTERVAL = Interval(samples=2000, confidence=0.95, seed=42)
 KEY = ["data", "model"]
-SUFFIXES = (".parquet", ".csv", ".json", ".jsonl")
+SUFFIXES = (".parquet", ".csv")
 
 Scores = Mapping[tuple[str, str], pd.DataFrame]  # {(data, model): table of scoring.pairs.score_rows}
 
@@ -25,9 +23,9 @@ def accuracy_tables(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return (accuracies over all pairs, accuracies of each subset), for each file the best model first.
 
-    Args:
-        against: a model, for every other one's difference from it in percentage points, with its paired
-            bootstrap interval and McNemar's exact p.
+    Columns: data, model, accuracy_pct, low, high, n_items, truncated_pct, n_within_noise, chance_pct. With
+    `against`, also each other model's difference from it in percentage points (difference, difference_low,
+    difference_high: paired bootstrap) and p_mcnemar.
     """
     summaries = {key: subset_summary(table) for key, table in scores.items()}
     overall = []
@@ -73,15 +71,5 @@ def one_table(scores: Scores) -> pd.DataFrame:
 
 
 def write_by_suffix(table: pd.DataFrame, path: Path) -> None:
-    """Write a table as Parquet, CSV, a JSON list or JSON Lines, by its suffix; no digit is lost."""
-    suffix = path.suffix.lower()
-    if suffix == ".parquet":
-        write_sealed(table, path)
-    elif suffix == ".csv":
-        write_csv(table, path)
-    else:
-        records = table.astype(object).where(table.notna(), None).to_dict("records")
-        if suffix == ".jsonl":
-            write_jsonl(records, path)
-        else:
-            write_text(json.dumps(records, ensure_ascii=False, indent=1) + "\n", path)
+    """Write a table as Parquet or CSV, by its suffix; no digit is lost."""
+    (write_sealed if path.suffix.lower() == ".parquet" else write_csv)(table, path)

@@ -16,12 +16,11 @@ logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 class RequestFailure(Exception):  # noqa: N818 - one request's; those of all requests make one error
-    """A request that came to nothing, in words. status: the server's; None where it gave none, or one of
-    success."""
+    """A request that came to nothing, in words. answered: whether the server gave a response."""
 
-    def __init__(self, words: str, status: int | None = None):
+    def __init__(self, words: str, answered: bool = True):
         super().__init__(words)
-        self.status = status
+        self.answered = answered
 
 
 def beginning(text: str) -> str:
@@ -32,25 +31,22 @@ def beginning(text: str) -> str:
 def response_text(
     ask: Callable[[], object], timeout_s: float, repeated: Callable[[str], str] = beginning
 ) -> str:
-    """Return the text of the successful response that `ask` returns, one of openai's raw ones.
+    """Return the text of the response, one of openai's raw ones, that `ask` returns.
 
-    repeated: what an error repeats of what a server said. Raises RequestFailure; openai's errors where no
-    server listens, where a key is refused and where the address is unknown pass through, since no other
-    request would do better."""
+    repeated: what an error repeats of what a server said. Raises RequestFailure; openai's own errors where
+    no other request would do better: no connection, a refused key, an unknown model."""
     try:
         return ask().text
     except openai.APITimeoutError:
-        raise RequestFailure(f"timed out, no reply within {timeout_s} s") from None
+        raise RequestFailure(f"timed out, no reply within {timeout_s} s", answered=False) from None
     except openai.APIConnectionError as error:
         if isinstance(error.__cause__, httpx2.ConnectError):
             raise
-        raise RequestFailure(f"the connection broke ({error.__cause__})") from None
+        raise RequestFailure(f"the connection broke ({error.__cause__})", answered=False) from None
     except (openai.AuthenticationError, openai.NotFoundError):
         raise
     except openai.APIStatusError as error:
-        raise RequestFailure(
-            f"{error.status_code}: {repeated(error.response.text)}", error.status_code
-        ) from None
+        raise RequestFailure(f"{error.status_code}: {repeated(error.response.text)}") from None
 
 
 def all_asked(
@@ -60,25 +56,21 @@ def all_asked(
     job: str,
     give_up: Callable[[], None] = lambda: None,
 ) -> tuple[dict[int, Found], list[RequestFailure]]:
-    """Return ({number: what `ask` returned for it}, the failures), with `concurrency` of them under way at a
-    time.
+    """Return ({number: what `ask` returned for it}, the failures), with `concurrency` under way at a time.
 
-    Any error but RequestFailure is raised: what waits is not asked for, `give_up` is called, and what is
-    under way ends first."""
+    At any other error, what waits is not asked for, and `give_up` is called."""
     found, failures = {}, []
     with ThreadPoolExecutor(concurrency) as pool, progress(job, len(numbers)) as report:
-        part = 100 * concurrency  # a million requests need not wait in memory all at once
-        for start in range(0, len(numbers), part):
-            futures = {pool.submit(ask, number): number for number in numbers[start : start + part]}
-            try:
-                for future in as_completed(futures):
-                    try:
-                        found[futures[future]] = future.result()
-                    except RequestFailure as failure:
-                        failures.append(failure)
-                    report(1)
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                give_up()
-                raise
+        futures = {pool.submit(ask, number): number for number in numbers}
+        try:
+            for future in as_completed(futures):
+                try:
+                    found[futures[future]] = future.result()
+                except RequestFailure as failure:
+                    failures.append(failure)
+                report(1)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            give_up()
+            raise
     return found, failures

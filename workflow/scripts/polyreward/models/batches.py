@@ -6,8 +6,7 @@ import torch
 
 
 def token_budget_batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Yield lists of indices, longest first, each of at most `budget` tokens once padded (or one
-    sequence)."""
+    """Yield lists of indices, longest first, of at most `budget` tokens once padded (or one sequence)."""
     batch: list[int] = []
     longest = 0
     for index in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
@@ -24,8 +23,7 @@ def token_budget_batches(lengths: Sequence[int], budget: int) -> Iterator[list[i
 def padded(
     sequences: Sequence[Sequence[int]], pad_token_id: int | None, device: str = "cpu"
 ) -> dict[str, torch.Tensor]:
-    """Right-pad token ids to one tensor on `device`; returns input_ids and attention_mask, each (sequences,
-    longest).
+    """Right-pad token ids; returns input_ids and attention_mask, each (sequences, longest), on `device`.
 
     pad_token_id: None for a base that has none, since what is masked may be any token."""
     rows = [torch.tensor(ids) for ids in sequences]
@@ -42,7 +40,15 @@ def left_padded(
     return {name: tensor.flip(1) for name, tensor in mirrored.items()}
 
 
+def batched_logits(
+    model, sequences: Sequence[Sequence[int]], pad_token_id: int | None, budget: int
+) -> Iterator[tuple[int, torch.Tensor]]:
+    """Yield (index, logits) of each sequence, run by a whole model in padded batches of `budget` tokens."""
+    for batch in token_budget_batches(list(map(len, sequences)), budget):
+        inputs = padded([sequences[i] for i in batch], pad_token_id, model.device)
+        yield from zip(batch, model(**inputs).logits, strict=True)
+
+
 def positions(attention_mask: torch.Tensor) -> torch.Tensor:
-    """Return the position of each token (rows, tokens), counted from its row's first one; that of padding is
-    of no account."""
+    """Return the position of each token (rows, tokens), counted from its row's first one, not of padding."""
     return (attention_mask.cumsum(dim=1) - 1).clamp(min=0)

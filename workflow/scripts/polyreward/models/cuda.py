@@ -1,5 +1,4 @@
-"""Which settings only a CUDA device can run, and the packages that they need; for checks before a run and in
-its jobs."""
+"""Which settings only a CUDA device can run, and the packages that they need."""
 
 EXTRAS = {"vllm": "vllm", "flash_attn": None}  # of pyproject.toml; `cuda` for every other package
 

@@ -1,4 +1,4 @@
-"""How a model writes, as its folder has it, and a server for it where the configuration wants one."""
+"""How a model writes, as its folder has it."""
 
 import dataclasses
 from collections.abc import Collection, Sequence
@@ -9,11 +9,9 @@ from transformers import AutoConfig, GenerationConfig
 
 @dataclasses.dataclass(frozen=True)
 class Writing:
-    """How a text is written. ends: tokens that end it, next to those at which the server ends by itself.
-    stop: texts that do.
+    """How a text is written. ends, stop: tokens and texts that end it. temperature: 0 for greedy.
 
-    temperature: 0 for greedy. top_k: tokens drawn from; None for all. repetition_penalty: as transformers has
-    it."""
+    top_k: tokens drawn from; None for all. repetition_penalty: as transformers has it."""
 
     max_new_tokens: int
     ends: Collection[int]

@@ -18,19 +18,12 @@ logger = logging.getLogger(__name__)
 
 
 def new_reward_model(base_folder: str | Path, seed: int, pooling: str = "last"):
-    """Make an untrained reward model of a base: (model, tokenizer), both in fp32.
+    """Make an untrained reward model of a base: (model, tokenizer), in fp32.
 
-    The head has no bias and is initialised N(0, 1/sqrt(d_model + 1)), that standard deviation. Source: arXiv
-    2410.18027, appendix B.
-
-    Args:
-        pooling: "last": the reward is the head on the last token's state; "answer": its mean over the
-            answer's tokens.
-
-    Raises:
-        PolyrewardError: the base's folder changed since it was made, or its chat template has no header of an
-            answer by which to pool.
-    """
+    The head has no bias and is initialised N(0, 1/sqrt(d_model + 1)), that standard deviation. Source:
+    arXiv 2410.18027, appendix B. pooling: "last": the reward is the head on the last token's state;
+    "answer": its mean over the answer's tokens. Raises PolyrewardError where the chat template has no
+    header of an answer."""
     tokenizer = AutoTokenizer.from_pretrained(intact(base_folder))
     verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()  # the missing head and the unused LM head are what we want
@@ -48,9 +41,8 @@ def new_reward_model(base_folder: str | Path, seed: int, pooling: str = "last"):
 
 
 def give_pad_token(model: torch.nn.Module, tokenizer) -> None:
-    """Tell a base its tokenizer's pad token.
-
-    Where that is missing, or is the end token, it gets one of its own, whose embeddings are zeros."""
+    """Tell a base its tokenizer's pad token; one of its own, of zeros, where it has none or it is the end
+    token."""
     if tokenizer.pad_token_id is None or tokenizer.pad_token_id == tokenizer.eos_token_id:
         tokenizer.add_special_tokens({"pad_token": PAD_TOKEN})
         known = model.config.vocab_size
@@ -66,9 +58,7 @@ def give_pad_token(model: torch.nn.Module, tokenizer) -> None:
 def pooled(model: torch.nn.Module) -> torch.nn.Module:
     """Return a sequence classification model whose reward is pooled as its config says.
 
-    A config with an `answer_header` (token ids) makes the mean of the head over the answer's tokens; any
-    other model stays as it is.
-    """
+    With an `answer_header` (token ids) it is the head's mean over the answer's tokens."""
     if getattr(model.config, "answer_header", None):
         model.__class__ = _over_answers(type(model))
     return model
@@ -87,7 +77,7 @@ def reward_of(model: torch.nn.Module, ids: Sequence[int], states: torch.Tensor) 
 @cache
 def _over_answers(kind: type) -> type:
     def forward(self, input_ids, attention_mask=None, **_) -> SequenceClassifierOutput:
-        """Return the rewards (conversations, 1) of token ids (conversations, tokens)."""
+        """Return the rewards (conversations, 1)."""
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
         states = self.get_decoder()(input_ids=input_ids, attention_mask=mask, use_cache=False)
         rows = zip(input_ids, states.last_hidden_state, mask.bool(), strict=True)

@@ -12,7 +12,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import openai
@@ -22,40 +22,39 @@ from polyreward.core.logs import announce
 from polyreward.core.seals import intact
 from polyreward.models.asking import RequestFailure, all_asked, beginning, response_text
 from polyreward.models.generation import Writing
-from polyreward.models.precision import dtype_of
 from polyreward.settings.model import Serve
 
 SUPERVISOR = Path(__file__).with_name("supervised.py")
 GRACE_S = 30.0  # from asking a server to end until it is killed
 LAST_LINES = 20  # of a server's output in an error
 PAUSE_S = 0.2  # between two checks of whether it is up
-STILL_S = 60.0  # between two announcements that it is not up
-WANTED = "take a server that speaks OpenAI's completions, at /v1/completions"
 
 
-class Server:
-    """A model on a server of this process's own, which speaks OpenAI's completions on a free port of the
-    loopback address.
+class Server(contextlib.AbstractContextManager):
+    """A model on a server that this process starts, which speaks OpenAI's completions on the loopback
+    address.
 
-    It is started here. It ends by `close`, at the end of a `with` block, when nothing refers to it any more,
-    or with this process. All that it started ends with it. Raises PolyrewardError where the program is not
-    installed, where it ends before it answers, and where startup_s pass without an answer."""
+    It ends, with all that it started, by `close`, at the end of a `with` block, when nothing refers to it
+    any more, or with this process. Raises PolyrewardError where the program is not installed, ends before
+    it answers, or does not answer in startup_s."""
 
     def __init__(self, settings: Serve, folder: str | Path, dtype: str, gpus: int = 1):
-        self.settings, self.folder = settings, folder
-        port = _free_port()
+        self.settings = settings
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
         values = {"model": str(intact(folder)), "port": str(port), "dtype": dtype, "gpus": str(gpus)}
         # Only these: a command may hold other braces.
         command = [
             re.sub(r"\{(model|port|dtype|gpus)\}", lambda name: values[name[1]], argument)
             for argument in settings.command
         ]
-        self.program = command[0]
-        if shutil.which(self.program) is None:
+        if shutil.which(command[0]) is None:
             raise PolyrewardError(
-                f"devices.serve.command: the program `{self.program}` is not on the PATH of the job. Install"
+                f"devices.serve.command: the program `{command[0]}` is not on the PATH of the job. Install"
                 " it in the environment of this stage, write its whole path, or set devices.serve to null"
             )
+        self._name = f"the server of {folder} (`{command[0]}`, devices.serve.command)"
         self._process = subprocess.Popen(
             [sys.executable, "-I", str(SUPERVISOR), str(GRACE_S), *command],
             text=True,
@@ -83,10 +82,6 @@ class Server:
             self.close()
             raise
 
-    def __enter__(self) -> "Server":
-        """Return itself."""
-        return self
-
     def __exit__(self, *error) -> None:
         """End it."""
         self.close()
@@ -101,14 +96,11 @@ class Server:
         writing: Writing,
         job: str,
         seeds: Sequence[int] | None = None,
-        concurrency: int | None = None,
     ) -> list[tuple[str, bool]]:
         """Return (text, whether it ended by itself, not cut at max_new_tokens) for each prompt.
 
-        The text is what the model adds, without special tokens and without the text that stopped it.
-        prompts: token ids. job: its name in messages. seeds: one of each; 0 without. concurrency: another
-        than the settings'. Raises PolyrewardError at the first request that fails, as no part of a job's
-        texts is kept, and ends the server."""
+        The text is without special tokens and what stopped it. prompts: token ids. seeds: one of each; 0
+        without. Raises PolyrewardError, and ends the server, at the first request that fails."""
         extra = {
             "repetition_penalty": writing.repetition_penalty,
             "stop_token_ids": sorted(writing.ends),
@@ -128,108 +120,65 @@ class Server:
             seed = seeds[number] % 2**31 if seeds else 0
             return self._completion({**fixed, "prompt": list(prompts[number]), "seed": seed})
 
-        found, _ = all_asked(
-            ask, range(len(prompts)), concurrency or self.settings.concurrency, job, self.close
-        )
+        found, _ = all_asked(ask, range(len(prompts)), self.settings.concurrency, job, self.close)
         return [found[number] for number in range(len(prompts))]
 
     def _completion(self, body: dict) -> tuple[str, bool]:
+        said = ""
         try:
             said = response_text(
                 lambda: self._client.completions.with_raw_response.create(**body), self.settings.timeout_s
             )
-        except RequestFailure as failure:
-            if failure.status is None:
-                self._check()
-            raise self._failed(str(failure), _remedy(failure.status, body)) from None
-        except openai.APIConnectionError as error:
-            self._check()
-            raise self._failed(f"no connection ({error.__cause__})", "run the job again") from None
-        except openai.APIStatusError as error:
-            raise self._failed(f"{error.status_code}: {beginning(error.response.text)}", WANTED) from None
-        try:
             choice = json.loads(said)["choices"][0]
-            text, cut = choice["text"], choice.get("finish_reason") == "length"
+            return choice["text"] + "", choice.get("finish_reason") != "length"
+        except RequestFailure as failure:
+            what, answered = str(failure), failure.answered
+        except openai.APIConnectionError as error:
+            what, answered = f"no connection ({error.__cause__})", False
+        except openai.APIStatusError as error:
+            what, answered = f"{error.status_code}: {beginning(error.response.text)}", True
         except (LookupError, TypeError, ValueError, AttributeError):
-            text, cut = None, False
-        if not isinstance(text, str):
-            raise self._failed(f"nonsense, not a completion but {beginning(said)!r}", WANTED)
-        return text, not cut
+            what, answered = f"nonsense, not a completion but {beginning(said)!r}", True
+        if not answered:  # where it has ended, or is about to, that is the cause
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(1)
+                raise self._ended("in the middle of the job")
+        raise PolyrewardError(
+            f"{self._name}: a request failed after up to {self.settings.retries} retries: {what}. See what it"
+            f" printed in the job's log. It has to speak OpenAI's completions, at /v1/completions. Where"
+            f" {len(body['prompt'])} tokens and {body['max_tokens']} new ones are too many for it, lower"
+            " max_length or max_new_tokens of what is written, or give the server more room (vLLM:"
+            " --max-model-len). If it has too much to do, raise devices.serve.timeout_s or lower concurrency"
+        )
 
     def _answering(self) -> str:
-        """Wait until the server answers; return its name of the model."""
-        announce(f"{self.folder}: starting `{self.program}` to serve it")
-        start = announced = time.monotonic()
+        announce(f"{self._name} starts")
+        start = time.monotonic()
         asked = self._client.with_options(timeout=5, max_retries=0)
-        while True:
+        while time.monotonic() - start <= self.settings.startup_s:
             if self._process.poll() is not None:
                 raise self._ended("before it answered")
             try:
                 name = asked.models.list().data[0].id
-                announce(f"{self.folder}: served after {time.monotonic() - start:.0f} s")
+                announce(f"{self._name} answers after {time.monotonic() - start:.0f} s")
                 return name
             except (openai.APIError, LookupError, TypeError, AttributeError):
-                pass  # it loads the model
-            now = time.monotonic()
-            if now - start > self.settings.startup_s:
-                raise PolyrewardError(
-                    f"the server of {self.folder} (`{self.program}`, devices.serve.command) does not answer"
-                    f" at /v1/models after {self.settings.startup_s} s; raise devices.serve.startup_s if it"
-                    f" was still loading, else fix the command. {self._printed()}"
-                )
-            if now - announced > STILL_S:
-                announced = now
-                announce(
-                    f"{self.folder}: still loading, {now - start:.0f} s:"
-                    f" {self._last[-1].rstrip() if self._last else ''}"
-                )
-            time.sleep(PAUSE_S)
-
-    def _check(self) -> None:
-        """Raise PolyrewardError where the server has ended, or is about to."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(1)
-            raise self._ended("in the middle of the job")
-
-    def _failed(self, what: str, remedy: str) -> PolyrewardError:
-        return PolyrewardError(
-            f"the server of {self.folder} (`{self.program}`, devices.serve.command): a request failed after"
-            f" up to {self.settings.retries} retries: {what}; {remedy}"
+                time.sleep(PAUSE_S)  # it loads the model
+        raise PolyrewardError(
+            f"{self._name} does not answer at /v1/models after {self.settings.startup_s} s; raise"
+            " devices.serve.startup_s if it was still loading, else fix the command."
+            f" It printed last:\n{''.join(self._last)}"
         )
 
     def _ended(self, when: str) -> PolyrewardError:
         self._reader.join(5)  # what it printed last may not have been read yet
         return PolyrewardError(
-            f"the server of {self.folder} (`{self.program}`, devices.serve.command) ended {when}, with exit"
-            f" code {self._process.returncode}; fix what it says, or set devices.serve to null."
-            f" {self._printed()}"
+            f"{self._name} ended {when}, with exit code {self._process.returncode}; fix what it says, or set"
+            f" devices.serve to null. It printed last:\n{''.join(self._last)}"
         )
-
-    def _printed(self) -> str:
-        return f"It printed last:\n{''.join(self._last)}" if self._last else "It printed nothing."
-
-
-def _remedy(status: int | None, body: dict) -> str:
-    if status in (400, 422):
-        return (
-            f"where {len(body['prompt'])} tokens and {body['max_tokens']} new ones are too many for it, lower"
-            " max_length or max_new_tokens of what is written, or give the server more room (vLLM:"
-            " --max-model-len)"
-        )
-    return (
-        "see what it printed in the job's log; raise devices.serve.timeout_s or lower concurrency if it has"
-        " too much to do"
-    )
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 def _copy(stream, last: deque) -> None:
-    """Copy what a server prints to the job's log, and keep the last of it."""
     for line in stream:
         sys.stderr.write(line)
         last.append(line)
@@ -242,14 +191,8 @@ def _end(process: subprocess.Popen, reader: threading.Thread) -> None:
     reader.join(5)
 
 
-@contextlib.contextmanager
-def server_of(folder: str | Path, dtype: str, serve: Serve | None) -> "Iterator[Server | None]":
-    """Yield a server of a model for as long as it is needed, None where `serve` is None and transformers is
-    to run the model.
-
-    dtype: as in precision.dtype_of."""
-    if serve is None:
-        yield None
-        return
-    with Server(serve, folder, dtype_of(dtype)) as server:
-        yield server
+def server_of(
+    folder: str | Path, dtype: str, serve: Serve | None
+) -> contextlib.AbstractContextManager[Server | None]:
+    """Return a server of a model for a `with` block; None there if transformers is to run the model."""
+    return contextlib.nullcontext() if serve is None else Server(serve, folder, dtype)

@@ -29,13 +29,8 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the time of all members, so that equal content 
 def pack(results: Path, artifacts: Sequence[str], made: Iterable[Made], path: Path) -> str:
     """Write a bundle and return its manifest's SHA-256; equal results and records give equal bytes.
 
-    Args:
-        results: the folder, relative to the project's.
-        artifacts: all files of artifacts, relative to results.
-        made: their provenance.chain.
-
-    Raises:
-        PolyrewardError: scores changed since they were made.
+    results: the folder, relative to the project's. artifacts: all files of artifacts, relative to results.
+    made: their provenance.chain. Raises PolyrewardError where scores changed since they were made.
     """
     made = sorted(made, key=lambda one: one.path)
     members = {}
@@ -72,63 +67,51 @@ def packed(results: Path, artifacts: Sequence[str], made: Iterable[Made]) -> lis
 def unpack(path: Path, folder: Path) -> str:
     """Check a bundle and put its files into a folder, whole or not at all; return its manifest's SHA-256.
 
-    Raises:
-        PolyrewardError: names each member that is not as it was packed, or the folder is there already.
+    Raises PolyrewardError with each member that is not as it was packed, or where the folder is there.
     """
     if folder.exists():
         raise PolyrewardError(f"{folder}: is there already; name a folder that is not")
     try:
         with zipfile.ZipFile(path) as archive:
             members = {name: _content(archive, name) for name in archive.namelist()}
-            repeated = len(archive.namelist()) - len(members)
     except (OSError, zipfile.BadZipFile, NotImplementedError) as error:  # the last: an unknown compression
         raise PolyrewardError(f"{path}: no bundle, or a damaged one ({error}); get it again") from error
-    raise_all(_problems(members, repeated), f"{path}: not as it was packed; get it again")
+    raise_all(_problems(members), f"{path}: not as it was packed; get it again")
     with whole_folder(folder) as temporary:
         for name, content in members.items():
             (temporary / name).parent.mkdir(parents=True, exist_ok=True)
-            (temporary / name).write_bytes(content or b"")
-    return hashlib.sha256(members[SUMS] or b"").hexdigest()
+            (temporary / name).write_bytes(content)
+    return hashlib.sha256(members[SUMS]).hexdigest()
 
 
-def _content(archive: zipfile.ZipFile, name: str) -> bytes | None:
+def _content(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return a member's bytes; none where it is damaged, which its checksum then shows."""
     try:
         return archive.read(name)
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError):  # the last: a password
-        return None
+        return b""
 
 
-def _problems(members: Mapping[str, bytes | None], repeated: int) -> Iterator[str]:
-    manifest = members.get(SUMS)
-    if manifest is None:
+def _problems(members: Mapping[str, bytes]) -> Iterator[str]:
+    if not members.get(SUMS):
         yield f"{SUMS}: missing or damaged"
         return
-    sums = parse_sums(manifest, SUMS)
+    sums = parse_sums(members[SUMS], SUMS)
     for name in members:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or "\\" in name:
             yield f"{name}: would be written outside the folder"
     yield from (f"{name}: missing" for name in sorted(sums.keys() - members.keys()))
     yield from (f"{name}: is not in {SUMS}" for name in sorted(members.keys() - sums.keys() - {SUMS}))
-    if repeated:
-        yield f"{repeated} file names occur twice"
     for name in sorted(sums.keys() & members.keys()):
-        content = members[name]
-        if content is None or hashlib.sha256(content).hexdigest() != sums[name]:
+        if hashlib.sha256(members[name]).hexdigest() != sums[name]:
             yield f"{name}: its content changed"
 
 
 def rebuild(bundle: Path, root: Path, configfiles: Sequence[str], cores: str) -> str:
     """Make the artifacts of an unpacked bundle again, compare them, and return in words what was made.
 
-    Only rules that made artifacts, or analysis of what the bundle holds, may run.
-
-    Args:
-        bundle: a folder that unpack made.
-        configfiles: as verify.scale_of has them.
-
-    Raises:
-        PolyrewardError: as make_and_compare does.
+    Only rules that made artifacts, or analysis of what the bundle holds, may run. Errors as make_and_compare.
     """
     names = read_sums(bundle / SUMS).keys() - {PROVENANCE}
     made = {one["path"]: one for one in json.loads((bundle / PROVENANCE).read_text(encoding="utf-8"))}

@@ -22,11 +22,6 @@ OF_TRAINED = {"transfer_comparison", "language_comparison", "figure1", "figure2"
 SITE = Path(__file__).parents[3] / "profiles/slurm/site.yaml"
 
 
-def site_file() -> Path:
-    """Return the file of the site's settings: the profile's, or the one that POLYREWARD_SITE names."""
-    return Path(os.environ.get("POLYREWARD_SITE", SITE))
-
-
 class Site(BaseModel, extra="forbid"):
     """A SLURM site's settings."""
 
@@ -39,7 +34,7 @@ class Site(BaseModel, extra="forbid"):
 
 def site_settings() -> dict:
     """Return a SLURM site's settings; raise PolyrewardError with all that is wrong in its file."""
-    path = site_file()
+    path = _site_file()
     if not path.is_file():
         raise PolyrewardError(f"{path}: there is no such file; correct POLYREWARD_SITE, or unset it")
     site = read_yaml(path)
@@ -47,6 +42,10 @@ def site_settings() -> dict:
     if site["gpu_type"] and not site["gpu_partition"]:
         raise PolyrewardError(f"{path}: gpu_type: there is no gpu_partition to find it in; name one")
     return site
+
+
+def _site_file() -> Path:
+    return Path(os.environ.get("POLYREWARD_SITE", SITE))
 
 
 def sbatch_options(job) -> tuple[str, ...]:
@@ -70,18 +69,13 @@ def _number(job, name: str) -> int | None:
 
 
 def start_problems(executor: str, jobs: Iterable) -> Iterator[str]:
-    """Yield what would stop a run later, before its first job starts.
-
-    Args:
-        executor: Snakemake's name of it.
-        jobs: Snakemake's, all that are to be run.
-    """
+    """Yield what would stop a run later, by Snakemake's name of its executor and all jobs to be run."""
     if executor == "slurm":
         jobs = [job for job in jobs if not job.is_local]
         yield from leftovers(Path.cwd())
         yield from refusals(jobs)
         without = [job for job in jobs if not _number(job, "gpu")]
-        yield from without_gpu(without, f"its job asks for none; set gpu_partition in {site_file()}")
+        yield from without_gpu(without, f"its job asks for none; set gpu_partition in {_site_file()}")
     elif executor == "local" and not cuda_devices():
         yield from without_gpu(
             jobs, "this machine has none; use another, or a cluster (--profile workflow/profiles/slurm)"
@@ -126,7 +120,7 @@ def refusals(jobs: Iterable) -> Iterator[str]:
         names = sorted({rule for request in requests for rule in rules[request]})
         yield (
             f"{', '.join(names)}: SLURM refuses `sbatch {' '.join(requests[0])}`: {answer}; correct"
-            f" {site_file()}, or what the rule asks for in workflow/rules/"
+            f" {_site_file()}, or what the rule asks for in workflow/rules/"
         )
 
 

@@ -39,8 +39,7 @@ def jobs_run(folder: str | Path) -> pd.DataFrame:
 def job_costs(jobs: pd.DataFrame) -> pd.DataFrame:
     """Return COST_COLUMNS of each rule from jobs_run, the dearest first.
 
-    seconds: wall-clock of all its jobs. cpu_seconds: of all cores. peak_mb: the most that a job took.
-    asked_mb: the most that one asked for. jobs_over: how many took more than they asked for.
+    seconds: of all its jobs. peak_mb, asked_mb: the largest. jobs_over: those that took more than asked for.
     """
     rules = jobs.assign(over=jobs["peak_mb"] > jobs["asked_mb"]).groupby("rule")
     table = rules.agg(
@@ -53,15 +52,3 @@ def job_costs(jobs: pd.DataFrame) -> pd.DataFrame:
         jobs_over=("over", "sum"),
     )
     return table.reset_index().sort_values("seconds", ascending=False, kind="stable")[COST_COLUMNS]
-
-
-def too_little_asked(jobs: pd.DataFrame) -> str:
-    """Return in words which jobs of jobs_run took more memory than they asked for; empty where none did."""
-    over = jobs[jobs["peak_mb"] > jobs["asked_mb"]].sort_values("peak_mb", ascending=False)
-    lines = [
-        f"- {row.rule} {row.job}: took {row.peak_mb:,.0f} MB and asked for {row.asked_mb:,.0f}"
-        for row in over.itertuples()
-    ]
-    how = "so that too many may run at a time (`--set-resources RULE:mem_mb=...`):"
-    heading = f"Took more memory than they asked for, {how}"
-    return "\n".join([heading, *lines]) if lines else ""

@@ -26,7 +26,7 @@ STAGES = {
     "analyse": "jinja2 numpy pandas pyarrow sacrebleu safetensors scipy statsmodels tabulate",
     "plot": (
         "babel fonttools jinja2 justmytype-intl-cjk justmytype-intl-rtl justmytype-intl-sea "
-        "matplotlib numpy pandas pyarrow scipy seaborn statsmodels tabulate"
+        "matplotlib numpy pandas pyarrow sacrebleu safetensors scipy seaborn statsmodels tabulate"
     ),
     "notebook": (
         "babel ipykernel jupytext matplotlib nbconvert pandas pyarrow scipy seaborn statsmodels tabulate"

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,17 +21,18 @@ from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import write_text
 from polyreward.core.tables import as_markdown
+from polyreward.models.batches import left_padded
 from polyreward.models.devices import device_problems
 from polyreward.ops.memory import Shape, gib, training_bytes
 from polyreward.scoring.baselines import frozen_features
-from polyreward.scoring.generative import TEMPLATE, judge
+from polyreward.scoring.generative import Judge
 from polyreward.scoring.interface import conversations_of
-from polyreward.scoring.label_logprobs import left_padded_with_positions
 from polyreward.scoring.load import load_causal_lm, load_classifier
 from polyreward.scoring.local_judge import LocalBackend
 from polyreward.settings.base import GrpoTraining, Lora, PolicyTraining, Section
 from polyreward.settings.transfer import Dpo, RewardModelTraining
 from polyreward.sources.base_models import fetch_base_model
+from polyreward.training.common import Job
 from polyreward.training.grpo import train_by_grpo
 from polyreward.training.policies import load_policy, train_dpo, train_sft
 from polyreward.training.reward_model import train_reward_model
@@ -41,7 +43,6 @@ BATCH = 8  # pairs of a training step
 ROWS, STEPS = 4, 4  # of a policy's training
 MEMORY_SHARE = 1.25  # most memory of a training, as a share of the plan's estimate
 SEED = 1
-PASSED, FAILED, LEFT_OUT = "passed", "FAILED", "left out"
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,9 @@ SIZES = {
 
 
 class Bench:
-    """A random model and texts to try a device with, and what was measured so far."""
+    """A random model and texts in a folder to try a device with, and what was measured so far."""
 
     def __init__(self, size: Size, folder: Path):
-        """Make the model and its texts in a folder."""
         self.size, self.shape, self.folder = size, size.shape, folder
         self.base, self.model = folder / "base", folder / "reward_model"
         self.rows = made_up_pairs(size.pairs, size.words)
@@ -95,24 +95,22 @@ class Bench:
         fitting = int(size.longest * words / (4 * self.tokens))
         self.long_rows = made_up_pairs(4 * ROWS, fitting)
         self.adapters = Lora(top_layers=self.shape.layers)
-        self.throughputs: dict[str, float] = {}  # tokens/s, by kind of work
-        self.layer_step_ms: float | None = None  # of a layer, to write one more token
+        self.speeds: dict[str, float] = {}  # as hours.DATA_SHEETS has them, for this model's parameters
         self.fp32: np.ndarray | None = None  # rewards (pairs, 2)
 
     def training(self) -> str:
         """Train in bfloat16 with checkpointed gradients; the loss has to fall."""
-        raise_all(device_problems("bfloat16", optimizer="", liger=False), "bfloat16")
-        short = _seconds(lambda: self._train(2))
-        long = _seconds(lambda: self._train(2 + self.size.steps))
+        raise_all(device_problems("bfloat16"), "bfloat16")
+        short, long = (_seconds(partial(self._train, 2 + more)) for more in (0, self.size.steps))
         steps = json.loads((self.model / "training.json").read_text())["steps"]
         losses = [step["loss"] for step in steps if "loss" in step]
         quarter = max(1, len(losses) // 4)
         first, last = np.mean(losses[:quarter]), np.mean(losses[-quarter:])
-        if not np.isfinite(losses).all() or last >= first:
+        if not last < first:  # or NaN
             raise PolyrewardError(f"the loss does not fall: {first:.3f} to {last:.3f}")
         # Both runs have the same start and end.
-        speed = self.tokens / len(self.rows) * BATCH * self.size.steps / max(long - short, 1e-9)
-        self.throughputs["train"] = speed
+        tokens = self.tokens / len(self.rows) * BATCH * self.size.steps
+        speed = self.speeds["train"] = tokens / max(long - short, 1e-9)
         return f"loss {first:.3f} to {last:.3f} in {len(losses)} steps, {speed:,.0f} tokens/s"
 
     def supervised(self) -> str:
@@ -131,10 +129,8 @@ class Bench:
             for number, row in enumerate(self.long_rows)
         ]
 
-        def train(base, rows, settings, seed, *folders, **options) -> None:
-            train_by_grpo(
-                base, rows, 1, lambda _: EvenLengths(), settings, seed, *folders, too_few="", **options
-            )
+        def train(base: Path, rows: list, settings: GrpoTraining, job: Job) -> None:
+            train_by_grpo(base, rows, 1, lambda _: EvenLengths(), settings, job, too_few="")
 
         more = {"steps": STEPS, "generations": ROWS, "temperature": 1.0, "lora": self.adapters}
         more["max_new_tokens"] = self.size.new_tokens
@@ -153,20 +149,15 @@ class Bench:
             save_every=10**6,
             **{"lora": None, **more},
         )
-        liger = torch.cuda.is_available() and find_spec("liger_kernel") is not None
-        folders = (self.folder / "checkpoints", self.folder / name)
-        seconds = _seconds(
-            lambda: train(
-                self.base, rows, settings, SEED, *folders, label=name, precision="bfloat16", liger=liger
-            )
-        )
-        # With loading, so that it is the least that a training reaches
-        speed = self.throughputs[name] = STEPS * at_once * self.size.longest / seconds
-        words = f"{STEPS} steps in {seconds:.0f} s, {speed:,.0f} tokens/s, with{'' if liger else 'out'} Liger"
-        if not torch.cuda.is_available():
+        on_card = torch.cuda.is_available()
+        liger = on_card and find_spec("liger_kernel") is not None
+        job = Job(SEED, self.folder / "checkpoints", self.folder / name, name, "bfloat16", liger)
+        seconds = _seconds(lambda: train(self.base, rows, settings, job))
+        words = f"{STEPS} steps in {seconds:.0f} s, with{'' if liger else 'out'} Liger"
+        if not on_card:
             return words
-        peak, parameters = torch.cuda.max_memory_allocated(), self.shape.parameters
-        estimate = sum(training_bytes(self.shape, parameters, settings, at_once, half=True))
+        peak = torch.cuda.max_memory_allocated()
+        estimate = sum(training_bytes(self.shape, self.shape.parameters, settings, at_once, half=True))
         if peak > MEMORY_SHARE * estimate:
             raise PolyrewardError(
                 f"takes {gib(peak):.1f} GiB, and `polyreward plan` counts {gib(estimate):.1f}; report it"
@@ -176,9 +167,8 @@ class Bench:
     def judging(self) -> str:
         """Ask a judge for its verdict by its labels, here and on the CPU."""
         lm = load_causal_lm(self.base, "float32", 2048, self.size.token_budget)
-        judged = judge(LocalBackend(lm, self.size.new_tokens), "labels", TEMPLATE)
-        _, words = _like_the_cpu(judged, lm.model, self.conversations[:ROWS], "verdicts")
-        return f"{words} nats"
+        judge = Judge(LocalBackend(lm, self.size.new_tokens), "labels")
+        return f"{_like_the_cpu(judge, lm.model, self.conversations[:ROWS])[1]} nats"
 
     def hidden_states(self) -> str:
         """Average last hidden states in bfloat16 of answers, as the probe and Figure 1 read them."""
@@ -203,13 +193,13 @@ class Bench:
             token_budget=None,
             lora=None,
         )
-        folders = self.folder / "checkpoints", self.model
-        train_reward_model(self.base, self.rows, settings, SEED, *folders, "gpu-check", precision="bfloat16")
+        job = Job(SEED, self.folder / "checkpoints", self.model, "gpu-check", "bfloat16")
+        train_reward_model(self.base, self.rows, settings, job)
 
     def scoring_fp32(self) -> str:
         """Score in fp32 here and on the CPU."""
         scorer = self._scorer("float32")
-        self.fp32, words = _like_the_cpu(scorer, scorer.model, self.conversations, "rewards")
+        self.fp32, words = _like_the_cpu(scorer, scorer.model, self.conversations)
         return f"{words}, rewards spread by {self.fp32.std():.2g}"
 
     def scoring_bf16(self) -> str:
@@ -217,7 +207,7 @@ class Bench:
         scorer = self._scorer("bfloat16")
         moved = self.moved(_scores(scorer, self.conversations))
         seconds = _seconds(lambda: _scores(scorer, self.conversations))
-        speed = self.throughputs["score"] = self.tokens / seconds
+        speed = self.speeds["score"] = self.tokens / seconds
         return f"{moved}, {speed:,.0f} tokens/s"
 
     def flash_attention(self) -> str | None:
@@ -249,7 +239,7 @@ class Bench:
         start = time.perf_counter()
         reply = self._reply(device, torch.bfloat16, self.size.new_tokens)
         seconds = time.perf_counter() - start
-        self.layer_step_ms = 1e3 * seconds / self.size.new_tokens / self.shape.layers
+        self.speeds["layer_step_ms"] = 1e3 * seconds / self.size.new_tokens / self.shape.layers
         return f"{same:.0%} of first tokens as on the CPU, {reply.size / seconds:,.0f} tokens/s"
 
     def _reply(self, device: str, dtype: torch.dtype, new_tokens: int) -> np.ndarray:
@@ -257,7 +247,7 @@ class Bench:
         turns = [[{"role": "user", "content": row["prompt"]}] for row in self.rows[:32]]
         options = {"tokenize": True, "return_dict": True, "add_generation_prompt": True}
         prompts = [tokenizer.apply_chat_template(turn, **options)["input_ids"] for turn in turns]
-        inputs = left_padded_with_positions(prompts, 0, device)
+        inputs = left_padded(prompts, 0, device)
         with torch.inference_mode():
             tokens = (
                 model.to(device)
@@ -324,9 +314,8 @@ def check_device(device: str, out: Path) -> pd.DataFrame:
 
     Args:
         device: "cuda", or "cpu" for the same in miniature.
-        out: the file of throughputs to write. It has tokens/s of a model of a billion parameters in each
-            kind of work, and ms of a layer to write one more token. `peak_gib` is what each check took of
-            the GPU.
+        out: the file of throughputs to write, as hours.DATA_SHEETS has them for a model of a billion
+            parameters. `peak_gib` is what each check took of the GPU.
 
     Raises:
         PolyrewardError: there is no such device, or a check fails.
@@ -339,8 +328,7 @@ def check_device(device: str, out: Path) -> pd.DataFrame:
         )
         raise PolyrewardError(
             f"there is no CUDA device that PyTorch {torch.__version__} could use: {why}. Run this where the"
-            " long jobs will run (on a cluster, in a job that asks for a GPU). `polyreward gpu-check --device"
-            " cpu` shows what it does, on the CPU and in miniature"
+            " long jobs will run. `polyreward gpu-check --device cpu` shows what it does, in miniature"
         )
     transformers_logging.disable_progress_bar()
     rows, peaks = [], {}
@@ -353,9 +341,9 @@ def check_device(device: str, out: Path) -> pd.DataFrame:
             try:
                 measured = check(bench)
             except Exception as error:  # whatever a driver or a kernel raises: finding it is the purpose
-                rows.append((name, FAILED, (str(error) or type(error).__name__).splitlines()[0]))
+                rows.append((name, "FAILED", (str(error) or type(error).__name__).splitlines()[0]))
             else:
-                result = LEFT_OUT if measured is None else PASSED
+                result = "passed" if measured else "left out"
                 rows.append((name, result, measured or "not installed, or not for this device"))
             if device == "cuda":
                 peaks[name] = round(gib(torch.cuda.max_memory_allocated()), 2)
@@ -363,23 +351,22 @@ def check_device(device: str, out: Path) -> pd.DataFrame:
     print(as_markdown(checks))
     # A model of ten billion parameters is taken to be ten times slower.
     billions = bench.shape.layers * bench.shape.layer / 1e9
-    speeds = {kind: float(f"{speed * billions:.4g}") for kind, speed in bench.throughputs.items()}
-    if bench.layer_step_ms:
-        speeds["layer_step_ms"] = float(f"{bench.layer_step_ms:.4g}")
+    scales = {kind: 1 if kind == "layer_step_ms" else billions for kind in bench.speeds}
+    speeds = {kind: float(f"{speed * scales[kind]:.4g}") for kind, speed in bench.speeds.items()}
     write_text(json.dumps(speeds | {"peak_gib": peaks}, indent=1) + "\n", out)
     print(f"\n{out}: throughputs and peaks of memory, which `polyreward plan --throughputs` reads")
-    failed = checks[checks["result"] == FAILED]
-    raise_all((f"{row.check}: {row.measured}" for row in failed.itertuples()), "do not trust this device")
+    failed = (f"{name}: {why}" for name, result, why in rows if result == "FAILED")
+    raise_all(failed, "do not trust this device")
     return checks
 
 
-def _like_the_cpu(scorer, model, conversations: list, what: str) -> tuple[np.ndarray, str]:
+def _like_the_cpu(scorer, model, conversations: list) -> tuple[np.ndarray, str]:
     """Return scores, and in words how far they are from those after the model has moved to the CPU."""
     here = _scores(scorer, conversations)
     model.to("cpu")
     difference = np.abs(here - _scores(scorer, conversations)).max()
     if not difference <= EXACT:
-        raise PolyrewardError(f"{what} differ from the CPU's by up to {difference:.2g}, more than {EXACT:g}")
+        raise PolyrewardError(f"scores differ from the CPU's by up to {difference:.2g}, more than {EXACT:g}")
     return here, f"largest difference from the CPU {difference:.2g}"
 
 

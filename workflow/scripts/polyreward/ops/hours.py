@@ -1,21 +1,16 @@
 """Estimate a job's hours on a card from what it reads and writes, where none of its rule has run yet.
 
-Sizes of sets are those that their authors state. Lengths are guesses until a scale's own data and tokenizers
-are there. No estimate was compared with a run on a card."""
+Sizes of sets are those that their authors state, and lengths of texts are guesses. No estimate was compared
+with a run on a card."""
 
-import json
-from collections.abc import Callable, Mapping
-from functools import cached_property
-from itertools import islice
-from pathlib import Path
-from typing import NamedTuple
-
-from tokenizers import Tokenizer
+from collections.abc import Mapping
+from math import inf
 
 from polyreward.config.scale import Scale
+from polyreward.config.translation import engine_of
 from polyreward.ops.memory import Shape
 from polyreward.ops.resources import Job, parameters_b, shape_of
-from polyreward.settings.base import Lora, Section
+from polyreward.settings.base import Section
 
 START_S = 25  # a job's seconds to import torch and transformers, and to load a small model
 PADDING = 1.8  # padded tokens per token: a trainer's batches are not sorted by length
@@ -26,239 +21,143 @@ DATA_SHEETS = {
     "small": {"train": 7_000.0, "score": 25_000.0, "layer_step_ms": 1.0},
     "large": {"train": 17_000.0, "score": 60_000.0, "layer_step_ms": 1.0},
 }
-SMALL_GIB = 48
 # Rows of published sets; of what is not here, scale mini's few
-ROWS = {"mp-86k": 86_000, "rewardbench": 2_985, "multilingual-rewardbench": 2_870, "belebele": 488}
-ROWS |= {"x-alpacaeval": 805, "ultrafeedback": 60_000}
+ROWS = {"mp-86k": 86_000, "rewardbench": 2_985, "multilingual-rewardbench": 2_870, "x-alpacaeval": 805}
 FEW = 150
-ITEMS = 27  # of a culture and domain, where all are taken
-# Tokens of a conversation, an instruction, a passage, an item's prompt with an answer, a judge's question
-CONVERSATION, INSTRUCTION, PASSAGE, ITEM, QUESTION = 420, 40, 150, 90, 900
-SENTENCE = 25
-LONGER = {"en": 1.0, "es": 1.3, "it": 1.35, "ko": 1.7, "zh": 1.25}  # times the tokens of English
-LONGER_ELSE = 1.4
-SAMPLE = 200  # rows that are tokenized
+ITEMS, QUESTIONS = 27, 60  # of a culture and domain, and of a CARB set, where all are taken
+# Tokens of a conversation, an item's prompt with an answer, a judge's question
+CONVERSATION, ITEM, QUESTION = 420, 90, 900
+TRANSLATED = 1.4  # times the tokens of English: 1.3 in Spanish, 1.7 in Korean
 
 
 def card_speeds(gpu_gib: float, measured: Mapping[str, float]) -> dict[str, float]:
     """Return a card's speeds: what gpu-check measured, else the data sheet's."""
-    return {**DATA_SHEETS["small" if gpu_gib <= SMALL_GIB else "large"], **measured}
-
-
-class Work(NamedTuple):
-    """What a job does: tokens that it reads, steps of writing, and tokens that it learns from."""
-
-    reads: float = 0.0
-    writes: float = 0.0
-    learns: float = 0.0
+    return {**DATA_SHEETS["small" if gpu_gib <= 48 else "large"], **measured}
 
 
 class Estimate:
-    """Hours of a scale's jobs."""
+    """Times of a scale's jobs, by a card's speeds as card_speeds returns them."""
 
-    def __init__(self, scale: Scale, root: Path, speeds: Mapping[str, float]):
-        """Take the scale, the project's folder, and a card's speeds as card_speeds returns them."""
-        self.scale, self.settings, self.root, self.speeds = scale, scale.settings, root, speeds
-        self.lengths: dict[tuple[str, str, str], float] = {}
+    def __init__(self, scale: Scale, speeds: Mapping[str, float]):
+        self.scale, self.settings, self.speeds = scale, scale.settings, speeds
 
     def seconds(self, job: Job) -> float:
         """Return how long a job takes; 0 for one without a model, which a card does not wait for."""
         entries, model = job.on_card, job.model
         if not entries:
             return 0.0
-        if job.rule not in self.rules:
-            return START_S
         largest = max(entries, key=lambda one: parameters_b(one, model.known))
         shape, billions = shape_of(largest, model.known), parameters_b(largest, model.known)
-        found = self.rules[job.rule]
-        work = found(job.wildcards) if callable(found) else found
-        writing = work.writes * shape.layers * self.speeds["layer_step_ms"] / 1e3
-        reading = billions * work.reads / self.speeds["score"]
-        learning = billions * work.learns * self._learning(shape, model.training) / self.speeds["train"]
-        return START_S + writing + (reading + learning) / model.processes
+        reads, steps, learns = self._work(job.rule, job.wildcards)
+        writing = steps * shape.layers * self.speeds["layer_step_ms"] / 1e3
+        reading = reads / self.speeds["score"]
+        learning = learns * _learning(shape, model.training) / self.speeds["train"]
+        return START_S + writing + billions * (reading + learning) / model.processes
 
-    @staticmethod
-    def _learning(shape: Shape, training: Section | None) -> float:
-        """Return the multiplications of training, times those of all weights without checkpoints."""
-        if training is None:
-            return 0.0
-        lora: Lora | None = training.lora
-        again = 2 if training.gradient_checkpointing else 0
-        if lora is None:
-            return (6 + again) / 6
-        share = 1.0 if again else shape.adapted(lora) / shape.layers
-        return ADAPTERS * (2 + again + 2 * share) / 6
+    def _work(self, rule: str, wildcards) -> tuple[float, float, float]:
+        """Return the tokens that a job reads, its steps of writing, and the tokens that it learns from.
 
-    def length(self, base: str, language: str, rowset: str = "train") -> float:
-        """Return the tokens of a set's conversation, by the tokenizer on its rows where both are there."""
-        key = base, language, rowset
-        if key not in self.lengths:
-            known = base in self.scale.known.models
-            folder = self.root / self.scale.base_folder(base) if known else self.root
-            tokenizer, rows = (
-                folder / "tokenizer.json",
-                self.root / self.scale.paths.translated(rowset, language),
-            )
-            found = known and tokenizer.is_file() and rows.is_file()
-            guess = CONVERSATION * LONGER.get(language, LONGER_ELSE)
-            self.lengths[key] = _measured_length(tokenizer, rows) if found else guess
-        return self.lengths[key]
-
-    @property
-    def pairs(self) -> float:
-        """The pairs of the train set."""
-        pool = self.settings.pool
-        return sum(pool.max_pairs.get(name, ROWS.get(name, FEW)) for name in pool.datasets)
-
-    def rows(self, benchmark: str) -> float:
-        """Return the pairs of a benchmark that are drawn."""
-        facts = self.scale.known.benchmarks.get(benchmark, {})
-        drawn = getattr(self.settings.templates_per_section, self.scale.use_of(benchmark), None)
-        whole = ROWS.get(benchmark, FEW)
-        return min(whole, drawn * len(facts.get("sections", ())) if drawn else whole)
-
-    @property
-    def items(self) -> float:
-        """CARB's items."""
-        carb = self.settings.carb
-        return len(carb.cultures) * len(carb.domains) * (carb.items_per_cell or ITEMS)
-
-    @property
-    def instructions(self) -> float:
-        """Figure 3's instructions in one language."""
-        whole = ROWS.get(self.settings.alignment.instructions, FEW)
-        return min(whole, self.settings.alignment.max_instructions or whole)
-
-    def _scored(self, base: str, benchmark: str, languages, models: float = 1) -> Work:
-        length = sum(self.length(base, language, benchmark) for language in languages)
-        return Work(reads=2 * models * self.rows(benchmark) * length)
-
-    def _translated(self, texts: float, length: float) -> Work:
-        named = self.settings.translation.engine
-        name = named if isinstance(named, str) else next(iter(named.values()))
-        engine = self.settings.translation.engines[name]
-        if engine.kind == "gettext":
-            return Work()
-        at_once, longest = (SENTENCE, 2 * SENTENCE) if engine.unit == "sentence" else (length, 1.5 * length)
-        return Work(texts * length, _steps(texts * length / at_once, engine.batch_size, longest))
-
-    def _sampled(self, replies: float) -> Work:
-        sampling = self.settings.alignment.sampling
-        return Work(writes=_steps(replies, sampling.batch_size, sampling.max_new_tokens))
-
-    def _judged(self, replies: float) -> Work:
-        judges = self.settings.think_as_locals
-        at_once = judges.judge_token_budget / (QUESTION + judges.judge.max_new_tokens)
-        return Work(replies * QUESTION, _steps(replies, at_once, judges.judge.max_new_tokens))
-
-    @staticmethod
-    def _by_grpo(grpo, passes: float) -> Work:
-        """Return the work of a training by GRPO; passes: over all replies, that learn nothing."""
-        replies = grpo.steps * grpo.batch_size * grpo.gradient_accumulation
-        tokens = replies * (0.5 * grpo.max_length + grpo.max_new_tokens)
-        written = 0.0 if grpo.vllm else grpo.steps / grpo.iterations * grpo.max_new_tokens
-        return Work(passes * tokens, written, tokens)
-
-    @cached_property
-    def rules(self) -> dict[str, Work | Callable[..., Work]]:
-        """{rule: the work of each of its jobs, or a function from a job's wildcards to it}."""
-        settings, languages = self.settings, self.scale.languages
-        main, source = settings.benchmarks.main, settings.source_language
+        A step writes one token of each text of a batch. Rules that are not here take little but their start.
+        """
+        settings, scale, languages = self.settings, self.scale, self.scale.languages
         alignment, judges, carb = settings.alignment, settings.think_as_locals, settings.carb
-        of_judges, first = judges.evaluation, (*settings.bases, "?")[0]
-        subsets = sum(map(len, self.scale.known.benchmarks[main]["sections"].values()))
-        cells, judged_cells = (len(carb.domains) * len(of) for of in (carb.cultures, of_judges.cultures))
-        rewrites = carb.perturbation.items_per_cell or ITEMS
-        of_set = 60 if carb.questions_per_culture is None else carb.questions_per_culture * len(carb.cultures)
-        questions = of_set * len(carb.questions)
-        candidates = questions * carb.candidates.per_question * len(carb.policies)
-        answers = 3 * alignment.runs * self.instructions
-        judged = of_judges.cultures if of_judges.benchmark else languages
-        judged_rows = self.rows(of_judges.benchmark or main)
-        asked = 2 * (
-            len(judged) * min(subsets * (of_judges.rows_per_subset or 10**9), judged_rows)
-            + 3 * judged_cells * (of_judges.items_per_cell or ITEMS)
-        )
-        pairs = {"train": self.pairs, "prompts": alignment.prompts / 3, "dev": FEW, "judge": FEW}
-        writer = settings.scoring.token_budget / (INSTRUCTION + alignment.sampling.max_new_tokens)
+        benchmark = getattr(wildcards, "benchmark", settings.benchmarks.main)
+        pairs = sum(settings.pool.max_pairs.get(one, ROWS.get(one, FEW)) for one in settings.pool.datasets)
+        responses, sampling = alignment.prompts * alignment.responses, alignment.sampling
+        instructions = min(ROWS.get(alignment.instructions, FEW), alignment.max_instructions or inf)
+        answers, preferred = 3 * alignment.runs * instructions, 2 * alignment.prompts * CONVERSATION * PADDING
+        in_set = (carb.questions_per_culture or 0) * len(carb.cultures) or QUESTIONS
+        questions, longest = in_set * len(carb.questions), carb.candidates.max_new_tokens
+        cells = len(carb.domains) * len(carb.cultures)
+        items, rewrites = cells * (carb.items_per_cell or ITEMS), carb.perturbation.items_per_cell or ITEMS
+        reads = steps = learns = 0.0
+        match rule:
+            case "reward_model" | "judge_reward_model":
+                tokens = self._tokens(wildcards.model.rpartition("_")[2])
+                learns = 2 * pairs * settings.reward_model.epochs * PADDING * tokens
+            case "reward_scores" | "anchor_scores":  # the first also with the source's reward model
+                reads = (2 if rule == "reward_scores" else 1) * self._scored(benchmark, wildcards.language)
+            case "source_reward_scores":
+                reads = self._scored(benchmark, settings.source_language)
+            case "cross_reward_scores":
+                reads = (len(languages) - 1) * self._scored(benchmark, *languages)
+            case "catalogued_reward_scores" | "base_loglik_scores" | "base_pmi_scores":
+                reads = self._scored(benchmark, *languages)
+            case "base_probe_scores":
+                rows = min(pairs, settings.probe_pairs or inf) + self._rows(benchmark)
+                reads = 2 * rows * self._tokens(*languages)
+            case "translated_rows":
+                sets = {"train": pairs, "prompts": alignment.prompts / 3, "dev": FEW, "judge": FEW}
+                reads = 1.5 * (sets.get(wildcards.rowset) or self._rows(wildcards.rowset)) * CONVERSATION
+                engine = engine_of(scale, wildcards.language).settings
+                steps = reads / engine.batch_size * (2 if engine.unit == "sentence" else 1.5)
+            case "sampled_responses" | "policy_answers":
+                texts = responses if rule == "sampled_responses" else answers
+                steps = texts / sampling.batch_size * sampling.max_new_tokens
+            case "labelled_pairs":
+                reads = 2 * responses * CONVERSATION
+            case "dpo_policy":
+                reads = learns = preferred
+            case "judgements":
+                reads = 2 * (answers + 2 * FEW) * QUESTION
+            case "locals_warmup":
+                learns = 2 * judges.warmup.pairs * judges.warmup.epochs * QUESTION * PADDING
+            case "locals_grpo" | "grpo_policy":
+                grpo, passes = (judges.grpo, 4) if rule == "locals_grpo" else (carb.grpo, 3)
+                texts = grpo.steps * grpo.batch_size * grpo.gradient_accumulation
+                learns = texts * (0.5 * grpo.max_length + grpo.max_new_tokens)
+                reads = passes * learns
+                steps = 0.0 if grpo.vllm else grpo.steps / grpo.iterations * grpo.max_new_tokens
+            case "locals_scores" | "locals_perturbed_scores":
+                judged, written = judges.evaluation, judges.judge.max_new_tokens
+                rows, per_cell = 0, 7 * rewrites
+                if rule == "locals_scores":
+                    sections = scale.known.benchmarks[benchmark]["sections"].values()
+                    most = sum(map(len, sections)) * (judged.rows_per_subset or inf)
+                    among = judged.cultures if judged.benchmark else languages
+                    rows = len(among) * min(most, self._rows(judged.benchmark or benchmark))
+                    per_cell = 3 * (judged.items_per_cell or ITEMS)
+                texts = 2 * (rows + len(carb.domains) * len(judged.cultures) * per_cell)
+                reads = texts * QUESTION
+                steps = texts / (judges.judge_token_budget / (QUESTION + written)) * written
+            case "carb_scores" | "carb_judge_scores":
+                reads = 16 * items * ITEM
+            case "carb_perturbed_scores":
+                consistent = len(carb.cultures) * (carb.consistency.items_per_cell or ITEMS)
+                reads = 2 * cells * (7 * rewrites + consistent) * ITEM
+            case "carb_completions" | "carb_paraphrases":
+                steps = len(carb.generators) * items / 32 * 128
+            case "candidates":
+                steps = questions * longest
+            case "grpo_answers" | "grpo_start_answers":
+                steps = questions / 64 * longest
+            case "candidate_scores" | "candidate_judge_scores":
+                texts = questions * carb.candidates.per_question * len(carb.policies)
+                reads = texts * (ITEM + longest)
+        return reads, steps, learns
 
-        def benchmark(wc) -> str:
-            return wc.get("benchmark") or main
+    def _rows(self, benchmark: str) -> float:
+        """Return the pairs of a benchmark that are drawn."""
+        sections = self.scale.known.benchmarks.get(benchmark, {}).get("sections", ())
+        drawn = self.scale.share(self.scale.use_of(benchmark))["templates"]
+        return min(ROWS.get(benchmark, FEW), drawn * len(sections) if drawn else inf)
 
-        def every_language(wc) -> Work:
-            return self._scored(first, benchmark(wc), languages)
+    def _tokens(self, *languages: str) -> float:
+        """Return the tokens of one conversation in each language."""
+        source = self.settings.source_language
+        return sum(CONVERSATION * (1 if one == source else TRANSLATED) for one in languages)
 
-        def trained(wc) -> Work:
-            base, _, language = wc.model.rpartition("_")
-            conversations = 2 * self.pairs * settings.reward_model.epochs
-            return Work(learns=conversations * PADDING * self.length(base, language))
-
-        def probed(wc) -> Work:
-            rows = min(self.pairs, settings.probe_pairs or self.pairs) + self.rows(main)
-            return Work(2 * rows * sum(self.length(wc.base, language) for language in languages))
-
-        def translated(wc) -> Work:
-            return self._translated(3 * (pairs.get(wc.rowset) or self.rows(wc.rowset)), CONVERSATION / 2)
-
-        passages, warmup = ROWS.get(settings.passages, FEW), judges.warmup
-        preferred = 2 * alignment.prompts * CONVERSATION * PADDING
-        responses = alignment.prompts * alignment.responses
-        of_items = Work(16 * self.items * ITEM)
-        of_candidates = Work(candidates * (ITEM + carb.candidates.max_new_tokens))
-        written = Work(writes=len(carb.generators) * _steps(self.items, 32, 128))
-        greedy = Work(writes=_steps(questions, 64, carb.candidates.max_new_tokens))
-        consistent = len(carb.cultures) * (carb.consistency.items_per_cell or ITEMS)
-        references = _steps(self.instructions, writer, alignment.sampling.max_new_tokens)
-        return {
-            "reward_model": trained,
-            "judge_reward_model": trained,
-            "reward_scores": lambda wc: self._scored(wc.base, benchmark(wc), [wc.language], 2),
-            "source_reward_scores": lambda wc: self._scored(wc.base, benchmark(wc), [source]),
-            "cross_reward_scores": lambda wc: self._scored(wc.base, main, languages, len(languages) - 1),
-            "catalogued_reward_scores": every_language,
-            "base_loglik_scores": every_language,
-            "base_pmi_scores": every_language,
-            "anchor_scores": lambda wc: self._scored(first, wc.benchmark, [wc.language]),
-            "base_probe_scores": probed,
-            "passage_states": Work(passages * len(languages) * (1 + len(languages)) * PASSAGE),
-            "translated_rows": translated,
-            "translated_passages": self._translated(passages, PASSAGE),
-            "translated_instructions": self._translated(self.instructions, INSTRUCTION),
-            "engine_sample": self._translated(settings.translation.quality_rows, PASSAGE),
-            "sampled_responses": self._sampled(responses),
-            "policy_answers": self._sampled(answers),
-            "labelled_pairs": Work(2 * responses * CONVERSATION),
-            "dpo_policy": Work(reads=preferred, learns=preferred),
-            "reference_answers": Work(writes=references),
-            "judgements": Work(2 * (answers + 2 * FEW) * QUESTION),
-            "locals_warmup": lambda wc: Work(learns=2 * warmup.pairs * warmup.epochs * QUESTION * PADDING),
-            "locals_grpo": self._by_grpo(judges.grpo, 4),
-            "grpo_policy": lambda wc: self._by_grpo(carb.grpo, 3),
-            "locals_scores": self._judged(asked),
-            "locals_held_out": self._judged(2 * judges.held_out),
-            "locals_perturbed_scores": self._judged(14 * judged_cells * rewrites),
-            "carb_scores": of_items,
-            "carb_judge_scores": of_items,
-            "carb_perturbed_scores": Work(2 * cells * (7 * rewrites + consistent) * ITEM),
-            "carb_completions": written,
-            "carb_paraphrases": written,
-            "carb_similarities": Work(12 * self.items * ITEM),
-            "candidates": Work(writes=questions * carb.candidates.max_new_tokens),
-            "grpo_answers": greedy,
-            "grpo_start_answers": greedy,
-            "candidate_scores": of_candidates,
-            "candidate_judge_scores": of_candidates,
-        }
+    def _scored(self, benchmark: str, *languages: str) -> float:
+        """Return the tokens of a benchmark's pairs in each language."""
+        return 2 * self._rows(benchmark) * self._tokens(*languages)
 
 
-def _steps(replies: float, at_once: float, tokens: float) -> float:
-    """Return the steps of writing replies in batches: a step writes one token of each."""
-    return max(1.0, replies / at_once) * tokens
-
-
-def _measured_length(tokenizer: Path, rows: Path) -> float:
-    read = Tokenizer.from_file(str(tokenizer))
-    with rows.open(encoding="utf-8") as lines:
-        texts = [json.loads(line) for line in islice(lines, SAMPLE)]
-    said = [f"{row['prompt']}\n{row[role]}" for row in texts for role in ("chosen", "rejected")]
-    return sum(len(found.ids) for found in read.encode_batch(said)) / max(len(said), 1)
+def _learning(shape: Shape, training: Section | None) -> float:
+    """Return the multiplications of training, times those of all weights without checkpoints."""
+    if training is None:
+        return 0.0
+    again = 2 if training.gradient_checkpointing else 0
+    if training.lora is None:
+        return (6 + again) / 6
+    share = 1.0 if again else shape.adapted(training.lora) / shape.layers
+    return ADAPTERS * (2 + again + 2 * share) / 6

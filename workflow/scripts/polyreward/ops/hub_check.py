@@ -4,7 +4,6 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +18,6 @@ from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.planning import planned_jobs
 from polyreward.ops.resources import Job
 from polyreward.sources.hub import DATASETS, MODELS, commit_of, fetched, is_cached, may_read
-from polyreward.sources.judge_wordings import published_question
 from polyreward.sources.revisions import locked
 
 Repositories = dict[tuple[str, str, str], dict[str, dict]]
@@ -27,27 +25,15 @@ AT_ONCE = 8  # repositories that the hub is asked for at once
 
 
 def check_hub(configfiles: Sequence[str], root: Path, with_data: bool) -> list[str]:
-    """Return a line for each repository of a scale that can be used, by the hub's small files, and for each
-    question to judges whose published words it fetches.
+    """Return a line for each repository of a scale that can be used, by the hub's small files.
 
-    Args:
-        with_data: also fetch the datasets and read their columns.
-
-    Raises:
-        PolyrewardError: lists all that cannot be used, and what to do about each.
+    with_data: also fetch the datasets and read their columns. Raises PolyrewardError with all that cannot be
+    used, and what to do about each.
     """
-    checks = [
-        partial(_repository_found, *key, entries, with_data)
-        for key, entries in wanted(configfiles, root).items()
-    ]
-    files = ModelFiles(read_scale(configfiles, root))
-    for name, wording in files.scale.known.judge_wordings.items():
-        if files.is_fetched(name):
-            checks.append(partial(_question_found, name, wording))
     lines, problems = [], []
-    for check in checks:
+    for key, entries in wanted(configfiles, root).items():
         try:
-            lines.append(check())
+            lines.append(_repository_found(*key, entries, with_data))
         except PolyrewardError as error:
             problems.append(str(error).replace("\n", "\n    "))
     raise_all(problems, "hub-check")
@@ -69,23 +55,17 @@ def _repository_found(kind: str, repository: str, revision: str, entries: dict, 
     return f"{kind} {repository}: {found} at {commit[:7]} ({', '.join(entries)})"
 
 
-def _question_found(name: str, wording: dict) -> str:
-    published_question(wording)
-    return f"question {name}: its published words ({wording['url']})"
-
-
 def hub_problems(jobs: Iterable[Job], scale: Scale, config: dict, lock: Mapping) -> list[str]:
     """Return what the hub would refuse to jobs that fetch from it: access, or a dataset's columns.
 
-    What is recorded or cached is not asked for. What is not checked, and which models will be empty rows, is
-    printed.
-
-    Args:
-        lock: locked revisions.
+    What is cached is not asked for. What is not checked, and which models will be empty rows, is printed.
+    lock: locked revisions.
     """
     asked = {}
     for (kind, repository, revision), entries in fetched_by(jobs, scale).items():
-        commit = _known_commit(kind, repository, revision, scale, lock) or revision
+        record = Path(scale.paths.revision(kind, hub_name(repository, revision)))  # of an earlier run
+        recorded = read_yaml(record).get("commit") if record.is_file() else None
+        commit = recorded or locked(lock, kind, repository, revision) or revision
         if not Path(repository).is_dir() and not is_cached(repository, kind, commit):
             asked[kind, repository, commit] = entries
     if not asked:
@@ -97,7 +77,10 @@ def hub_problems(jobs: Iterable[Job], scale: Scale, config: dict, lock: Mapping)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         errors = list(pool.map(_refusal, asked))
-    problems, unanswered, optional = [], [], _optional(scale, config)
+    named = {**scale.known.reward_models, **scale.configured}
+    rows = [named[name] for name in catalog_models(config) if name in named]
+    optional = {one["hub"] for row in rows for one in (row, row.get("reference", {})) if "hub" in one}
+    problems, unanswered = [], []
     for ((kind, repository, commit), entries), error in zip(asked.items(), errors, strict=True):
         if error is None and kind == DATASETS and not unanswered:
             try:
@@ -120,13 +103,6 @@ def hub_problems(jobs: Iterable[Job], scale: Scale, config: dict, lock: Mapping)
     return problems
 
 
-def _known_commit(kind: str, repository: str, revision: str, scale: Scale, lock: Mapping) -> str | None:
-    """Return the commit that an earlier run recorded, or that is locked."""
-    record = Path(scale.paths.revision(kind, hub_name(repository, revision)))
-    recorded = read_yaml(record).get("commit") if record.is_file() else None
-    return recorded or locked(lock, kind, repository, revision)
-
-
 def _refusal(key: tuple[str, str, str]) -> PolyrewardError | None:
     kind, repository, revision = key
     try:
@@ -134,7 +110,6 @@ def _refusal(key: tuple[str, str, str]) -> PolyrewardError | None:
         commit_of(repository, kind, revision)
     except PolyrewardError as error:
         return error
-    return None
 
 
 def _says_no(error: Exception) -> bool:
@@ -148,13 +123,6 @@ def _say(text: str) -> None:
     print(f"hub: {text}", file=sys.stderr)
 
 
-def _optional(scale: Scale, config: dict) -> set[str]:
-    """Return the repositories of models that tables may show as empty rows."""
-    named = {**scale.known.reward_models, **scale.configured}
-    entries = [named[name] for name in catalog_models(config) if name in named]
-    return {one["hub"] for entry in entries for one in (entry, entry.get("reference", {})) if "hub" in one}
-
-
 def wanted(configfiles: Sequence[str], root: Path) -> Repositories:
     """Return {(kind, repository, revision): {name: entry}} of what a scale's jobs fetch from the hub."""
     return fetched_by(planned_jobs(["all"], configfiles, root), read_scale(configfiles, root))
@@ -163,21 +131,19 @@ def wanted(configfiles: Sequence[str], root: Path) -> Repositories:
 def fetched_by(jobs: Iterable[Job], scale: Scale) -> Repositories:
     """Return the same of some jobs."""
     files, found = ModelFiles(scale), {}
+
+    def add(kind: str, name: str, entry: dict) -> None:
+        if entry["kind"] == "hub":
+            found.setdefault((kind, entry["id"], entry["revision"]), {})[name] = entry
+
     for job in jobs:
         if job.rule == "hub_model":
             at = files.hub[MODELS, job.wildcards["repository"]]
             found.setdefault((MODELS, *at), {}).update(files.hub_entries[at])
-            continue
-        if job.rule == "base_model":
-            kind, name = MODELS, job.wildcards["base"]
-            entry = scale.known.models[name]["source"]
+        elif job.rule == "base_model":
+            add(MODELS, job.wildcards["base"], scale.known.models[job.wildcards["base"]]["source"])
         elif job.rule == "dataset":
-            kind, name = DATASETS, job.wildcards["dataset"]
-            entry = scale.dataset(name)
-        else:
-            continue
-        if entry["kind"] == "hub":
-            found.setdefault((kind, entry["id"], entry["revision"]), {})[name] = entry
+            add(DATASETS, job.wildcards["dataset"], scale.dataset(job.wildcards["dataset"]))
     return found
 
 

@@ -18,8 +18,7 @@ from polyreward.ops.hardware import RAN_ON, hardware
 from polyreward.ops.machine import take_gpus
 
 ASKED = "asked for: "  # begins a job's log, from which `polyreward costs` reads it
-# Hold PyTorch, oneDNN, MKL, OpenBLAS and NumPy to AVX2. Each reads its own when it is loaded, so that
-# Snakemake's own process sets them, and jobs inherit them.
+# Hold PyTorch, oneDNN, MKL, OpenBLAS and NumPy to AVX2. Each reads its own when it is loaded.
 PORTABLE = {
     "ATEN_CPU_CAPABILITY": "avx2",
     "ONEDNN_MAX_CPU_ISA": "AVX2",
@@ -37,12 +36,7 @@ NO_MEMORY = (os.strerror(errno.ENOMEM), "can't allocate memory", "out of memory"
 def run(main: Callable, snakemake=None) -> None:
     """Run a script's `main`: in a job of Snakemake's, or by hand for the job that the command line names.
 
-    Snakemake sets the job's threads before the script's imports. By hand, set OMP_NUM_THREADS yourself;
-    output goes to the terminal.
-
-    Args:
-        main: takes Snakemake's object, with input, output, params and so on.
-        snakemake: that object; None by hand.
+    main: takes Snakemake's object, which is None by hand. Then set OMP_NUM_THREADS yourself.
     """
     if snakemake is None:
         sys.excepthook = report
@@ -91,10 +85,7 @@ def start_job(snakemake) -> None:
 
 
 def report(kind, error, trace) -> None:
-    """Print user errors as text, others with a traceback, a full disk or memory with both.
-
-    It goes to the log and the terminal; of several processes that train together, one writes to the terminal.
-    """
+    """Print user errors as text, others with a traceback, a full disk or memory with both."""
     if isinstance(error, PolyrewardError):
         text = f"\npolyreward: {error}\n"
     else:

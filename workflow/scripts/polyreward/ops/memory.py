@@ -69,11 +69,8 @@ def scoring_bytes(
 ) -> tuple[float, float]:
     """Return what a model takes that scores or writes: throughout, and what its largest batch adds.
 
-    Args:
-        tokens: at once, of all rows together.
-        size: bytes of a number.
-        cached: does it keep keys and values, as writing does?
-        eager: tokens of the longest row where attention is eager, else 0.
+    tokens: at once, of all rows together. size: bytes of a number. cached: does it keep keys and values, as
+    writing does? eager: tokens of the longest row where attention is eager, else 0.
     """
     wide, in_mlp = READING
     work = tokens * (wide * shape.width + in_mlp * shape.mlp) * size / 2
@@ -92,11 +89,8 @@ def training_bytes(
 ) -> tuple[float, float]:
     """Return what a training takes of each of its cards: throughout, and what its largest step adds.
 
-    Args:
-        rows: that its forward pass has at once.
-        half: does it compute in bfloat16? The weights that are trained are float32.
-        shards: over how many cards weights, gradients and the optimizer's state are split.
-        reference: parameters of a frozen copy next to it, in what it computes in.
+    rows: that its forward pass has at once. half: does it compute in bfloat16? Trained weights are float32.
+    shards: cards that the state is split over. reference: parameters of a frozen copy next to it.
     """
     lora, grpo = settings.lora, isinstance(settings, GrpoTraining)
     moments = 2 if "8bit" in getattr(settings, "optimizer", "") else 8
@@ -121,9 +115,7 @@ def training_bytes(
 def _vocabulary(shape: Shape, tokens: float, whole: bool, half: bool, shards: int) -> float:
     """Return the bytes in which a policy's loss meets the vocabulary, a part at a time.
 
-    Args:
-        whole: the output embedding is trained, and its gradient is of all words. Where weights are spread
-            over cards, each gathers it.
+    whole: the output embedding is trained. Where weights are spread over cards, each gathers its gradient.
     """
     size, embedding = (2 if half else 4), 4 * shape.vocabulary * shape.width
     part = size * TILE[1] * min(tokens, TILE[0])

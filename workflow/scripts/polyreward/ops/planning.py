@@ -10,7 +10,7 @@ from statistics import fmean
 
 import pandas as pd
 
-from polyreward.config.scale import Scale, check_overlays, read_scale
+from polyreward.config.scale import Scale, read_scale
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import as_markdown
 from polyreward.ops.hours import Estimate, card_speeds
@@ -19,7 +19,6 @@ from polyreward.ops.progress import known_seconds
 from polyreward.ops.resources import Job, parameters_b, too_large
 from polyreward.ops.workflow import described, dry_run_jobs
 
-GIB = 1024**3
 TRAINED = ("train", "supervise", "grpo")
 # Bytes of a parameter on disk; a checkpoint has weights and AdamW's moments in float32
 FETCHED, SAVED, CHECKPOINT = 2, 4, 16
@@ -34,48 +33,28 @@ SOURCES = """\
 
 
 def planned_jobs(targets: Sequence[str], configfiles: Sequence[str], root: Path) -> list[Job]:
-    """Return the jobs of a run from nothing.
-
-    Raises:
-        PolyrewardError: with Snakemake's own words where it does not resolve.
-    """
-    check_overlays(configfiles, root)
+    """Return the jobs of a run from nothing; raise Snakemake's own words where it does not resolve."""
     with contextlib.chdir(root):
         return [described(job) for job in dry_run_jobs(targets, configfiles)]
 
 
 def plan_text(
-    targets: Sequence[str],
-    configfiles: Sequence[str],
-    root: Path,
-    gpu_gib: float | None = None,
-    times: Path | None = None,
-    throughputs: Path | None = None,
+    targets: Sequence[str], configfiles: Sequence[str], root: Path, throughputs: Path | None = None
 ) -> str:
-    """Return the whole plan in Markdown.
-
-    Args:
-        gpu_gib: memory of each GPU; None for the scale's devices.gpu_gib.
-        times: results of the run whose times count; None for the scale's own.
-        throughputs: what gpu-check wrote of the card.
-    """
+    """Return the whole plan in Markdown; throughputs: what gpu-check wrote of the card."""
     scale, jobs = read_scale(configfiles, root), planned_jobs(targets, configfiles, root)
-    results, disk = scale.settings.results, disk_gib(jobs, scale)
-    ran = (times or root / results) / "benchmarks"
-    room = gpu_gib or scale.settings.devices.gpu_gib
+    results, room = root / scale.settings.results, scale.settings.devices.gpu_gib
     speeds = read_speeds(throughputs) if throughputs else {}
-    estimate = Estimate(scale, root, card_speeds(room, speeds))
-    table = by_rule(jobs, known_seconds(ran), estimate)
+    estimate, disk = Estimate(scale, card_speeds(room, speeds)), disk_gib(jobs, scale)
+    table = by_rule(jobs, known_seconds(results / "benchmarks"), estimate)
     known = table[table["hours"].notna()]
-    problems = [
-        *too_large(jobs, room),
-        *too_long(jobs, estimate),
-        *missing_disk(sum(disk.values()), root / results),
-    ]
+    problems = [*too_large(jobs, room), *too_long(jobs, estimate), *missing_disk(sum(disk.values()), results)]
     parts = [
-        f"# Scale {results}: {len(jobs)} jobs, about {table['estimate'].sum():,.1f} hours;"
+        f"# Scale {scale.settings.results}: {len(jobs)} jobs, about {table['estimate'].sum():,.1f} hours;"
         f" measured are {known['hours'].sum():,.1f} hours for the {known['jobs'].sum()} of rules that ran",
-        SOURCES.format(times=ran, card="gpu-check's speeds" if speeds else "a data sheet's speeds"),
+        SOURCES.format(
+            times=results / "benchmarks", card="gpu-check's speeds" if speeds else "a data sheet's speeds"
+        ),
         "## What does not fit",
         _listed(problems) or "Models of known size and the disk do.",
         "## Keys",
@@ -83,7 +62,7 @@ def plan_text(
         "## Jobs",
         as_markdown(table.round(1).astype(object).fillna(""), floatfmt=",.1f", intfmt=","),
         "## Disk of models (GiB)",
-        _listed(f"{what}: {gib:,.1f}" for what, gib in disk.items()),
+        _listed(f"{what}: {size:,.1f}" for what, size in disk.items()),
     ]
     return "\n\n".join(parts)
 
@@ -98,12 +77,7 @@ def read_speeds(path: Path) -> dict[str, float]:
 
 
 def by_rule(jobs: Sequence[Job], seconds: Mapping[str, list[float]], estimate: Estimate) -> pd.DataFrame:
-    """Return what the jobs of each rule take, the longest first.
-
-    Args:
-        seconds: of jobs that ran, by rule.
-        estimate: of all jobs.
-    """
+    """Return what the jobs of each rule take, the longest first; seconds: of jobs that ran, by rule."""
     rows = [
         {
             "rule": job.rule,
@@ -116,9 +90,9 @@ def by_rule(jobs: Sequence[Job], seconds: Mapping[str, list[float]], estimate: E
         }
         for job in jobs
     ]
-    columns = dict.fromkeys(rows[0], "max") | {"jobs": "sum", "estimate": "sum"}
+    columns = dict.fromkeys(list(rows[0])[1:], "max") | {"jobs": "sum", "estimate": "sum"}
     columns["hours"] = lambda hours: hours.sum(min_count=1)
-    table = pd.DataFrame(rows).groupby("rule").agg({name: columns[name] for name in list(rows[0])[1:]})
+    table = pd.DataFrame(rows).groupby("rule").agg(columns)
     order = ["hours", "estimate", "GiB of a GPU"]
     return table.sort_values(order, ascending=False, kind="stable").reset_index()
 
@@ -127,7 +101,7 @@ def too_long(jobs: Sequence[Job], estimate: Estimate) -> list[str]:
     """Return a line for each rule with a job that would not end within its limit on a cluster."""
     longest: dict[str, tuple[float, float]] = {}
     for job in jobs:
-        if job.model and job.model.minutes:
+        if job.model:
             found = estimate.seconds(job) / 3600, job.model.minutes / 60
             longest[job.rule] = max(found, longest.get(job.rule, found))
     return [
@@ -146,7 +120,7 @@ def disk_gib(jobs: Sequence[Job], scale: Scale) -> dict[str, float]:
     trained = [job.held[0] for job in jobs if job.model and job.model.kind in TRAINED]
 
     def total(entries: Iterable[dict], per_parameter: float) -> float:
-        return sum((parameters_b(one, known, None) or 0) * 1e9 * per_parameter for one in entries) / GIB
+        return gib(sum((parameters_b(one, known, None) or 0) * 1e9 * per_parameter for one in entries))
 
     return {
         "from the hub or packages": total([*fetched, *ready_made.values()], FETCHED),
@@ -160,7 +134,7 @@ def disk_gib(jobs: Sequence[Job], scale: Scale) -> dict[str, float]:
 def missing_disk(needed_gib: float, results: Path) -> list[str]:
     """Return a line where the results' disk has too little space for a scale's models."""
     there = next(path for path in (results, *results.parents) if path.exists())
-    free = shutil.disk_usage(there).free / GIB
+    free = gib(shutil.disk_usage(there).free)
     if free >= needed_gib:
         return []
     return [

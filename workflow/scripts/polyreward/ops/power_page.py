@@ -35,8 +35,7 @@ def power_page(configfiles: Sequence[str], root: Path, results: Path | None = No
     confidence = settings.intervals.confidence
     overlays = f" --configfile {' '.join(configfiles)}" if configfiles else ""
     table, files = read_results(results or Path(settings.results), overlays)
-    rows: list[dict] = []
-    reasons: list[str] = []
+    rows, reasons = [], []
     claims = read_yaml(root / "workflow/claims.yaml").items()
     for name, entry in sorted(claims, key=lambda item: (item[1]["paper"] == "carb", item[1]["claim"])):
         title = f"{entry['paper']} {entry['claim']}: {name.replace('_', ' ')}"
@@ -77,15 +76,13 @@ def read_results(folder: Path, overlays: str) -> tuple[pd.DataFrame, list[Path]]
 
 
 def _cells(row: Mapping, rule: Rule, entry: dict, seeds: int, confidence: float) -> dict[str, str]:
-    measured = measured_error(row, rule, seeds, confidence)
+    measured, digits = measured_error(row, rule, seeds, confidence), UNITS[row["unit"]][2]
     either, printed = entry["quantity"].get("either_sign", False), row.get("printed_estimate", np.nan)
-    digits = UNITS[row["unit"]][2]
 
     def needed(times: float) -> float:
-        n = round(measured.n * times)
-        return needed_value(measured, rule, row["unit"], n, times, measured.seeds, confidence, either)
+        return needed_value(measured, rule, row["unit"], times, confidence, either)
 
-    mark = "*" if row["speaks_of"] and measured.seeds < 2 else ""
+    mark = "*" if row["speaks_of"] and seeds < 2 else ""
     error = f"{measured.error:{digits.removeprefix('+')}}"
     return {
         "Holds if": f"{rule} ({row['unit']})",
@@ -99,9 +96,7 @@ def _cells(row: Mapping, rule: Rule, entry: dict, seeds: int, confidence: float)
 
 
 def units_for(printed: float, needed, measured: Measured, rule: Rule, either_sign: bool) -> str:
-    """Return how many units make a printed value large enough.
-
-    needed: the smallest value that is decided, by times as many units as were measured."""
+    """Return how many units make a printed value large enough; needed: the value by times as many units."""
 
     def is_enough(times: float) -> bool:
         return is_reached(printed, needed(times), rule, either_sign)
@@ -116,6 +111,6 @@ def units_for(printed: float, needed, measured: Measured, rule: Rule, either_sig
 
 
 def is_reached(printed: float, value: float, rule: Rule, either_sign: bool) -> bool:
-    """Return whether a printed value is as far on the claimed side as a true one has to be; False for NaN."""
+    """Return whether a value is as far on the claimed side as a true one has to be; False for NaN."""
     printed = abs(printed) if either_sign else printed
     return bool(printed >= value if rule.side == "above" else printed <= value)

@@ -1,7 +1,6 @@
 """Which of a scale's texts a language with a folder of its own has, before anything runs."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain, zip_longest
 from pathlib import Path
 
@@ -22,8 +21,7 @@ STOCK = "stock sentences"
 def check_languages(scale: Scale, root: Path) -> list[str]:
     """Return in words what each target language with a folder has of the scale's texts.
 
-    Raises:
-        PolyrewardError: lists all that is wrong. A language that a model translates needs no text.
+    Raises PolyrewardError with all that is wrong. A language that a model translates needs no text.
     """
     problems, lines, items = [], [], None
     for language in scale.settings.target_languages:
@@ -63,10 +61,7 @@ def update_folder(language: str, folder: Path, scale: Scale, root: Path) -> list
 
 
 def items_to_translate(scale: Scale, root: Path) -> dict[str, list[dict]]:
-    """Return {dataset: its templates, passages or instructions in English}, except the hub's.
-
-    The main benchmark comes first, then the pool, passages, instructions, twins and stock sentences.
-    """
+    """Return {dataset: its templates, passages or instructions in English}, except the hub's."""
     settings, known, found = scale.settings, scale.known, {}
     main, twins = (known.benchmarks[name]["dataset"] for name in scale.benchmarks[:2])
     names = [main, *settings.pool.datasets, settings.passages, settings.alignment.instructions, twins]
@@ -109,17 +104,14 @@ def _coverage(language: str, catalog: Path, scale: Scale, items: dict) -> tuple[
         translations = read_translations(catalog, language, owners, scale.covers_part(language))
     except PolyrewardError as error:
         return [], [str(error)]
-    lines, problems, categories = [], [], scale.categories(scale.settings.benchmarks.main)
+    lines, problems = [], []
     for name, all_items in items.items():
+        used = _used(name, all_items, scale)
         whole = {item["id"] for item in all_items if translations.keys() >= set(_texts(item))}
-        problems += (f"{catalog}: {text}" for text in _too_few(language, name, all_items, whole, scale))
-        used = {item["id"] for item in _used(name, all_items, scale)}
-        sections = Counter(_section(item, categories) for item in all_items if item["id"] in whole)
-        each = ", ".join(f"{section} {count}" for section, count in sections.items() if section)
-        counts = f"{len(whole)} of {len(all_items)} are translated{f' ({each})' if each else ''}"
-        lines.append(
-            f"{language}: {name}: {counts}; of the {len(used)} that this scale uses, {len(whole & used)}"
-        )
+        there = [item for item in used if item["id"] in whole]
+        problems += (f"{catalog}: {text}" for text in _too_few(language, name, used, there, scale))
+        counts = f"{len(whole)} of {len(all_items)} are translated"
+        lines.append(f"{language}: {name}: {counts}; of the {len(used)} that this scale uses, {len(there)}")
     return lines, problems
 
 
@@ -135,37 +127,35 @@ def _used(name: str, items: list[dict], scale: Scale) -> list[dict]:
         return drawn(items, [], settings.alignment.max_instructions, seed, "instructions")
     if not _is_drawn(name, scale):
         return items
-    use = "pool" if name in settings.pool.datasets else "main"
-    categories = scale.categories(scale.settings.benchmarks.main)
+    categories = scale.categories(settings.benchmarks.main)
     rows = [{"id": item["id"], "category": _section(item, categories)} for item in items]
-    most = getattr(settings.templates_per_section, use)
+    most = getattr(settings.templates_per_section, "pool" if name in settings.pool.datasets else "main")
     kept = {row["id"] for row in drawn(rows, ["category"], most, seed, "template")}
     return [item for item in items if item["id"] in kept]
 
 
-def _too_few(language: str, name: str, items: list[dict], whole: set[str], scale: Scale) -> Iterator[str]:
-    """Yield what is missing for a table or a figure of the scale to be made at all."""
+def _too_few(language: str, name: str, used: list, there: list, scale: Scale) -> Iterator[str]:
+    """Yield what is missing for a table or a figure to be made; there: what is translated of `used`."""
     settings, categories = scale.settings, scale.categories(scale.settings.benchmarks.main)
-    used = _used(name, items, scale)
-    there = [item for item in used if item["id"] in whole]
-    needed = {STOCK: len(used)}
-    if language in settings.alignment.languages:
-        needed[settings.alignment.instructions] = FEWEST_INSTRUCTIONS
-    needed[settings.passages] = FEWEST_PASSAGES  # last: more than of instructions, should one file hold both
     if name in {scale.known.benchmarks[one]["dataset"] for one in scale.benchmarks}:
-        yield from _untranslated(f"{name}'s subset", used, there, subsets_of)
+        what, parts = "subset", subsets_of
     elif name in settings.pool.datasets:
-        yield from _untranslated(f"{name}'s section", used, there, lambda item: [_section(item, categories)])
-    elif len(there) < needed.get(name, 0):
-        counts = f"{len(there)} of the {len(used)} that this scale uses are translated"
-        yield f"{name}: {counts}; translate {'all' if name == STOCK else f'{needed[name]} or more'}"
-
-
-def _untranslated(what: str, used: list[dict], there: list[dict], parts: Callable) -> Iterator[str]:
-    """Yield each part of the templates that are used of which none is translated, with its first template."""
-    firsts = {part: item["id"] for item in reversed(used) for part in parts(item)}
+        what, parts = "section", lambda item: [_section(item, categories)]
+    else:
+        needed = {STOCK: len(used)}
+        if language in settings.alignment.languages:
+            needed[settings.alignment.instructions] = FEWEST_INSTRUCTIONS
+        needed[settings.passages] = FEWEST_PASSAGES  # last: the larger number, should one file hold both
+        if len(there) < needed.get(name, 0):
+            counts = f"{len(there)} of the {len(used)} that this scale uses are translated"
+            yield f"{name}: {counts}; translate {'all' if name == STOCK else f'{needed[name]} or more'}"
+        return
+    firsts: dict = {}
+    for item in used:
+        for part in parts(item):
+            firsts.setdefault(part, item["id"])
     translated = {part for item in there for part in parts(item)}
-    for part in dict.fromkeys(part for item in used for part in parts(item)):
+    for part, first in firsts.items():
         if part not in translated:
-            such = f"translate some, such as `{firsts[part]}`"
-            yield f"no template of {what} {part} is translated whole; {such}"
+            such = f"translate some, such as `{first}`"
+            yield f"no template of {name}'s {what} {part} is translated whole; {such}"

@@ -1,9 +1,8 @@
 """How far a run is, how long it still takes, and why a job failed.
 
-The time left is an estimate. Each job that is left takes the mean time of its rule. That is its time in this
-run, in earlier ones (Snakemake's `benchmark:` files), or in this scale's reference run (docs/data/). A time
-of the reference run is scaled by this machine's speed so far. As many jobs run at a time as so far; before
-the first has ended, one on each core.
+Each job that is left takes its rule's mean time. That is its time in this run, in earlier ones (Snakemake's
+`benchmark:` files), or in this scale's reference run (docs/data/), scaled by this machine's speed so far. As
+many jobs run at a time as so far; before the first has ended, one on each core.
 """
 
 import csv
@@ -11,6 +10,7 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -18,7 +18,7 @@ from statistics import fmean
 from polyreward.ops.hardware import RAN_ON
 from polyreward.ops.jobs import ASKED
 
-LINES, PROBLEMS, WIDTH = 3, 12, 300  # shown of a failed job's log; of an error of ours; characters of a line
+LINES, PROBLEMS, WIDTH = 3, 11, 300  # shown of a failed job's log; of an error of ours; characters of a line
 SILENT = "its log gives no reason; was it killed, perhaps because memory ran out?"
 PLANNED, NAMED = 8, 3  # rules that the plan names; jobs or rules that a line names
 PRIOR_S = 60  # seconds of jobs that are assumed to take as long as in the reference run
@@ -32,11 +32,8 @@ def known_seconds(folder: str | Path) -> Seconds:
     """Return how long earlier jobs took, by a folder's files `<rule>/<job>.tsv`, except damaged ones."""
     found: Seconds = defaultdict(list)
     for path in sorted(Path(folder).glob("*/*.tsv")):
-        try:
-            with path.open(encoding="utf-8", newline="") as lines:
-                found[path.parent.name] += [float(row["s"]) for row in csv.DictReader(lines, delimiter="\t")]
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
+        with suppress(OSError, ValueError, KeyError, TypeError), path.open(newline="") as lines:
+            found[path.parent.name] += [float(row["s"]) for row in csv.DictReader(lines, delimiter="\t")]
     return {rule: seconds for rule, seconds in found.items() if seconds}
 
 
@@ -62,11 +59,8 @@ class Job:
 class Run:
     """How far a run is.
 
-    Args:
-        stats: {rule: jobs}, as Snakemake counts them before the first one.
-        earlier: how long jobs of each rule took before.
-        clock: returns seconds from any start.
-        cores: how many jobs may run at a time.
+    stats: {rule: jobs}, as Snakemake counts them before the first one. earlier: how long jobs of each rule
+    took before. clock: returns seconds from any start. cores: how many jobs may run at a time.
     """
 
     def __init__(
@@ -80,9 +74,8 @@ class Run:
         self.total, self.done, self.clock, self.begun = sum(self.left.values()), 0, clock, clock()
         self.running: dict[int, Job] = {}
         self.failed: dict[int, Job] = {}
-        self.earlier, self.now = earlier or {}, defaultdict(list)
+        self.earlier, self.now, self.cores = earlier or {}, defaultdict(list), cores
         self.reference: dict[str, float] = {}  # mean seconds of each rule's jobs in the reference run
-        self.cores = cores
         self.busy = 0.0  # seconds of all jobs that have ended
 
     def start(
@@ -115,7 +108,7 @@ class Run:
         self.left[job.rule] = max(self.left.get(job.rule, 0) - 1, 0)
 
     def pace(self) -> float:
-        """Return how much longer jobs take here than in the reference run; near 1 until some have ended."""
+        """Return how much longer jobs take here than in the reference run; near 1 until some ended."""
         both = {rule: took for rule, took in {**self.earlier, **self.now}.items() if rule in self.reference}
         expected = sum(len(took) * self.reference[rule] for rule, took in both.items())
         return (sum(map(sum, both.values())) + PRIOR_S) / (expected + PRIOR_S)
@@ -148,11 +141,10 @@ class Run:
     def line(self) -> str:
         """Return in one line how far the run is."""
         failed = f", {len(self.failed)} failed" if self.failed else ""
-        jobs = sorted(self.running.values(), key=lambda job: job.start)
-        now = f"; now {_some([job.name for job in jobs], NAMED)}" if jobs else ""
-        took = duration(self.clock() - self.begun)
+        names = [job.name for job in sorted(self.running.values(), key=lambda job: job.start)]
+        now = f"; now {_some(names, NAMED)}" if names else ""
         done = f"{self.done} of {self.total} jobs ({self.percent()}%){failed}"
-        return f"{done}, {took} so far; {self._left()}{now}"
+        return f"{done}, {duration(self.clock() - self.begun)} so far; {self._left()}{now}"
 
     def plan(self) -> str:
         """Return before the first job what is to be done."""
@@ -187,13 +179,15 @@ def _some(names: list[str], count: int) -> str:
 
 def duration(seconds: float) -> str:
     """Return a duration in two units at most: 8 s, 4 min, 1 h 20 min, 2 d 3 h."""
+    minutes = round(seconds / 60)
     if seconds < 59.5:
         return f"{round(seconds)} s"
-    minutes = round(seconds / 60)
     if minutes < 60:
         return f"{minutes} min"
-    large, small = ("d", "h") if minutes >= 24 * 60 else ("h", "min")
-    count, rest = divmod(round(minutes / 60), 24) if large == "d" else divmod(minutes, 60)
+    if minutes < 24 * 60:
+        (count, rest), large, small = divmod(minutes, 60), "h", "min"
+    else:
+        (count, rest), large, small = divmod(round(minutes / 60), 24), "d", "h"
     return f"{count} {large} {rest} {small}" if rest else f"{count} {large}"
 
 
@@ -205,7 +199,7 @@ def reason(log: str) -> list[str]:
     if ours:
         found = lines[ours[-1] :]
         more = len(found) - PROBLEMS
-        return found if more <= 0 else [*found[: PROBLEMS - 1], f"... ({more + 1} more lines)"]
+        return [*found[:PROBLEMS], *([f"... ({more} more lines)"] if more > 0 else [])]
     traces = [number for number, line in enumerate(lines) if line.startswith("Traceback ")]
     if not traces:
         return lines[-LINES:]
@@ -217,11 +211,9 @@ def reason(log: str) -> list[str]:
 
 
 def failure(job: Job, after: float, executor: str | None = None) -> str:
-    """Return which job failed, the reason by its log, and where that is.
+    """Return which job failed after so many seconds, the reason by its log, and where that is.
 
-    Args:
-        after: seconds.
-        executor: its words, such as a cluster's that the job ran out of memory.
+    executor: its words, such as a cluster's that the job ran out of memory.
     """
     logs = [Path(log) for log in job.logs]
     text = "".join(log.read_text(encoding="utf-8", errors="replace") for log in logs if log.is_file())

@@ -36,11 +36,7 @@ class Made:
 def chain(root: Path, paths: Iterable[str]) -> list[Made]:
     """Return what made files and all that they were made of, each once, parents last.
 
-    Args:
-        paths: relative to root, as the rules have them.
-
-    Raises:
-        PolyrewardError: there is no such file, or no record at all.
+    paths: relative to root. Raises PolyrewardError where there is no such file, or no record at all.
     """
     record_of, found, todo = job_records(root), {}, list(paths)
     missing = [path for path in todo if not (root / path).exists()]
@@ -88,7 +84,7 @@ def _content_sha256(path: Path) -> str | None:
 
 
 def chain_text(found: list[Made], root: Path) -> str:
-    """Return a chain as a person reads it: the file, what it was made of, and so on; raw data last."""
+    """Return a chain as text; raw data last."""
     lines, raw = [], []
     for one in found:
         begin = f"{one.path}  sha256 {one.sha256}"

@@ -1,6 +1,5 @@
 """What jobs ask for: memory by the size of the models that they hold, and minutes and GPUs on a cluster."""
 
-import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -8,19 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polyreward.config.scale import Scale
-from polyreward.models.attention import EAGER_TOKENS
 from polyreward.ops.machine import TABLE_MB
 from polyreward.ops.memory import Shape, gib, scoring_bytes, training_bytes
+from polyreward.scoring.families import EAGER_TOKENS
 from polyreward.settings.base import Section
 from polyreward.settings.transfer import Dpo
 
 # What a job takes in MB where its models compute: PROGRAM + LOADED * weights + WORK[kind] * sqrt(weights).
 # Loading holds pages of a file next to the weights; batches grow with a model's width, of which the weights
-# are about the square. Peaks at scale mini, in MB, with SmolLM2 135M in float32 (538 MB of weights):
-# reward_model 2,749. With Gemma 3 270M (1,072 MB): base_loglik_scores 2,998, dpo_policy 2,780,
-# catalogued_reward_scores 2,543, sampled_responses 2,454, policy_answers 2,387, judgements 2,136,
-# passage_states 1,834, cross_reward_scores 3,182, base_model 3,132 and locals_grpo 5,171.
-# "supervise" and "score_long" for CARB are estimates.
+# are about the square. From peaks at scale mini; "supervise" and "score_long" for CARB are estimates.
 PROGRAM = 800
 LOADED = 1.1
 WORK = {"load": 36, "generate": 24, "score": 38, "score_long": 62, "train": 60, "supervise": 65, "grpo": 105}
@@ -39,15 +34,10 @@ UNKNOWN_B = 0.3  # billions of parameters of a model of unknown size: that of mi
 class ModelJob:
     """What jobs that hold models take; called with a job's wildcards, it returns its MB of memory.
 
-    Attributes:
-        kind: a key of WORK.
-        models: returns, for the wildcards, names in models.yaml or entries of reward models, which are loaded
-            one after another.
-        training: the section of its settings, where it trains.
-        gpu: does it compute on a GPU here?
-        minutes: its limit on a cluster.
-        tokens: that scoring or writing has at once.
-        shards: over how many processes the state of a training is split.
+    kind: a key of WORK. models: returns, for the wildcards, names in models.yaml or entries of reward models,
+    which are loaded one after another. training: the section of its settings, where it trains. gpu: does it
+    compute on a GPU here? minutes: its limit on a cluster. tokens: that scoring or writing has at once.
+    shards: over how many processes the state of a training is split.
     """
 
     kind: str
@@ -73,20 +63,17 @@ class ModelJob:
 
     def _host_mb(self, entry: dict) -> float:
         """Return the MB of this machine's memory that a model takes with the reference next to it."""
-        precision = "float32" if self.precision == "auto" else self.precision
-        default = precision if self.training is None else "float32"
-        weights = 0.0
-        for one, dtype in ((entry, default), (entry.get("reference"), precision)):
+        weights = training = 0.0
+        own = self.precision if self.training is None else "float32"
+        for one, dtype in ((entry, own), (entry.get("reference"), self.precision)):
             if one and "server" not in one:
                 weights += parameters_b(one, self.known) * 1e3 * BYTES.get(one.get("dtype", dtype), 4)
         if self.gpu:
             return CUDA_PROGRAM + LOADED * weights
-        training = 0.0
         if self.training is not None and not self.training.lora:
             eight_bit = "8bit" in getattr(self.training, "optimizer", "")
-            training = (FULL_TRAINING_8BIT_MB if eight_bit else FULL_TRAINING_MB) * parameters_b(
-                entry, self.known
-            )
+            each = FULL_TRAINING_8BIT_MB if eight_bit else FULL_TRAINING_MB
+            training = each * parameters_b(entry, self.known)
         return PROGRAM + LOADED * weights + WORK[self.kind] * math.sqrt(weights) + training
 
     def name(self, entry: dict) -> str:
@@ -95,13 +82,9 @@ class ModelJob:
         known = (name for name, one in self.known.items() if source and one.get("source") == source)
         return next(known, entry.get("model") or entry.get("hub") or entry.get("path") or "?")
 
-    def card_bytes(self, entry: dict, training: Section | None = None) -> tuple[float, float]:
-        """Return what a model takes of each of its GPUs: throughout, and what its longest rows add.
-
-        Args:
-            training: the section of its settings instead of the job's own.
-        """
-        training, half = training or self.training, self.precision != "float32"
+    def card_bytes(self, entry: dict) -> tuple[float, float]:
+        """Return what a model takes of each of its GPUs: throughout, and what its longest rows add."""
+        training, half = self.training, self.precision != "float32"
         shape, parameters = shape_of(entry, self.known), parameters_b(entry, self.known) * 1e9
         reference = entry.get("reference") or {"server": None}
         beside = 0.0 if "server" in reference else parameters_b(reference, self.known) * 1e9
@@ -127,40 +110,19 @@ class ModelJob:
         devices = self.processes if self.training else entry.get("gpus", 1)
         on = f"each of {devices} GPUs" if devices > 1 else "one GPU"
         if held + added > room:
+            how = "spread it (`gpus` in its entry), serve it (`server`)"
+            if self.training:
+                how = "set gradient_checkpointing, halve batch_size, train adapters (`lora`)"
             said = f"needs {gib(held + added):.0f} GiB on {on}, of {gib(room):.0f}"
-            yield f"{said}; {self._instead(entry, room)}"
+            yield f"{said}; {how}, or take larger GPUs"
         if self.kind != "grpo" or not self.training.vllm:
             return
         share = self.training.vllm_gpu_share * room
-        copy = 1.2 * 2 * parameters_b(entry, self.known) * 1e9 / self.training.vllm_tensor_parallel
-        if copy > share:  # a fifth for replies under way
+        if held + share > room:  # while vLLM writes
             yield (
-                f"vLLM's copy takes {gib(copy):.0f} GiB of each GPU, and vllm_gpu_share gives it"
-                f" {gib(share):.0f}; raise that, or vllm_tensor_parallel"
-            )
-        while_it_writes = held if self.training.vllm_sleep else held + added
-        if while_it_writes + share > room:
-            yield (
-                f"training takes {gib(while_it_writes):.0f} GiB of each GPU and vLLM {gib(share):.0f}, of"
+                f"training takes {gib(held):.0f} GiB of each GPU and vLLM {gib(share):.0f}, of"
                 f" {gib(room):.0f}; lower vllm_gpu_share, or take more GPUs"
             )
-
-    def _instead(self, entry: dict, room: float) -> str:
-        if self.training is None:
-            for gpus in (2, 4, 8):
-                if sum(self.card_bytes({**entry, "gpus": gpus})) <= room:
-                    return f"spread it (`gpus: {gpus}` in its entry), or serve it (`server`)"
-            return "serve it (`server`), or take larger GPUs"
-        smaller = self.training.model_copy(update={"gradient_checkpointing": True})
-        while sum(self.card_bytes(entry, smaller)) > room:
-            if smaller.batch_size == 1:
-                return "train adapters (`lora`), on more or larger GPUs, or a smaller model"
-            batch, steps = smaller.batch_size // 2, 2 * smaller.gradient_accumulation
-            smaller = smaller.model_copy(update={"batch_size": batch, "gradient_accumulation": steps})
-        now = dict(self.training)
-        changed = {name: value for name, value in smaller if value != now[name]}
-        words = ", ".join(f"{name}: {str(value).lower()}" for name, value in changed.items())
-        return f"set {words} in its section"
 
     def gpus(self, wildcards) -> int:
         """Return how many GPUs a job uses: for each process as many as a model is spread over."""
@@ -195,10 +157,7 @@ class JobResources:
     Minutes, and the memory of jobs without a model, are limits on a cluster. They are estimates for the
     papers' own models and data on GPUs of 80 GB; `polyreward costs` prints what jobs took.
 
-    Attributes:
-        gpus: how many this machine has.
-        runs_here: do jobs run on it, or elsewhere?
-        site: a cluster's settings, as workflow.site_of returns them; None for any other way to run.
+    gpus: of this machine. runs_here: do jobs run on it? site: a cluster's settings, or None.
     """
 
     scale: Scale
@@ -209,7 +168,7 @@ class JobResources:
     def for_models(
         self,
         kind: str,
-        models: Callable[..., Iterable[str | dict]],
+        models: str | dict | Callable[..., Iterable[str | dict]],
         training: Section | None = None,
         on_gpu: bool = True,
         *,
@@ -218,9 +177,7 @@ class JobResources:
     ) -> dict[str, Callable | int | str]:
         """Return {resource: value} of a job that holds models; the arguments are as ModelJob has them.
 
-        Args:
-            on_gpu: does it use a GPU, or one for each process of a training, where there is one?
-            tokens: None for scoring's budget.
+        on_gpu: may it use a GPU? tokens: None for scoring's budget.
         """
         launch = self.scale.launch if training is not None else None
         processes = launch["num_processes"] if launch else 1
@@ -228,7 +185,7 @@ class JobResources:
         there = bool(self.site["gpu_partition"] if self.site else self.gpus)
         job = ModelJob(
             kind,
-            models,
+            _by_wildcards(models),
             training,
             self.scale.known.models,
             self.scale.settings.precision,
@@ -253,14 +210,21 @@ class JobResources:
         return {} if self.site is None else cluster_request(self.site, minutes, mb=mb)
 
 
+def _by_wildcards(models: str | dict | Callable) -> Callable[..., Iterable[str | dict]]:
+    """Return a function of the wildcards, which the name of one model may hold, as in `{base}`."""
+    if callable(models):
+        return models
+    if isinstance(models, dict):
+        return lambda wildcards: [models]
+    return lambda wildcards: [models.format(**dict(wildcards.items()))]
+
+
 def cluster_request(
     site: dict, minutes: int, mb: int | None = None, gpus: Callable[..., int] | None = None
 ) -> dict[str, Callable | int | str]:
     """Return {resource: value} of a job on a SLURM cluster; half as much again at each further attempt.
 
-    Args:
-        site: as cluster.site_settings returns it.
-        gpus: how many, by the wildcards; where it returns 0 the job runs on CPUs.
+    gpus: how many, by the wildcards; where it returns 0 the job runs on CPUs.
     """
     found: dict = {"runtime": lambda wildcards, attempt: minutes * (attempt + 1) // 2}
     if mb is not None:
@@ -308,11 +272,7 @@ def shape_of(entry: dict, models: dict) -> Shape:
 def parameters_b(entry: dict, models: dict, unknown: float | None = UNKNOWN_B) -> float | None:
     """Return a model's billions of parameters: the catalog's, or by its folder's files; else `unknown`.
 
-    Random models are tiny and have 0.
-
-    Args:
-        entry: of models.yaml (`source`) or of a reward model (`path`, `hub`, `model`).
-        models: models.yaml.
+    entry: of models.yaml (`source`) or of a reward model (`path`, `hub`, `model`). Random models have 0.
     """
     if "parameters_b" in entry:
         return entry["parameters_b"]
@@ -327,10 +287,10 @@ def parameters_b(entry: dict, models: dict, unknown: float | None = UNKNOWN_B) -
 
 def _parameters(path: Path) -> int:
     """Return how many numbers a file of safetensors holds; 0 where it is no such file, as its job reports."""
-    with path.open("rb") as file:
-        try:
-            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-            header.pop("__metadata__", None)
-            return sum(math.prod(tensor["shape"]) for tensor in header.values())
-        except (ValueError, OverflowError, MemoryError, AttributeError, KeyError, TypeError):
-            return 0
+    from safetensors import SafetensorError, safe_open  # with numpy, which the Snakefile does without
+
+    try:
+        with safe_open(path, "numpy") as file:
+            return sum(math.prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118
+    except SafetensorError:
+        return 0

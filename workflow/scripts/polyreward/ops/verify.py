@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError, raise_all
@@ -27,11 +28,7 @@ def artifact_sums(results: Path) -> dict[str, str]:
 def check_sums(results: Path, sums: Mapping[str, str]) -> str:
     """Check artifacts, scores, states and models by their checksums; return in words how many there are.
 
-    Args:
-        sums: of the artifacts to check, as artifact_sums returns them.
-
-    Raises:
-        PolyrewardError: names all that are not as they were made.
+    sums: of the artifacts to check. Raises PolyrewardError with all that are not as they were made.
     """
     folders = sorted(path.parent for path in (results / "work").rglob(SUMS))
     files = [
@@ -57,10 +54,8 @@ def check_sums(results: Path, sums: Mapping[str, str]) -> str:
 def scale_of(results: Path, root: Path, configfiles: Sequence[str]) -> list[str]:
     """Return the overlays that a results folder is made with: those given, or those that its path implies.
 
-    An overlay x_y.yaml is on top of x.yaml if that exists, such as paper_vllm.yaml on paper.yaml.
-
-    Raises:
-        PolyrewardError: the root is no project, or no scale has such a folder.
+    An overlay x_y.yaml is on top of x.yaml if that exists, such as paper_vllm.yaml on paper.yaml. Raises
+    PolyrewardError where the root is no project, or no scale has such a folder.
     """
     if not (root / "Snakefile").is_file():
         raise PolyrewardError(f"{root}: has no Snakefile; run this in the project's folder")
@@ -113,12 +108,8 @@ def make_and_compare(
 ) -> None:
     """Make files in a copy of the project and compare them; remove the copy where all are equal.
 
-    Args:
-        results: the folder to compare with.
-        files: relative to it.
-        root: the project's folder, in which overlays are.
-        copy: as project_copy returns it.
-        place: of results in the copy.
+    results: the folder to compare with. files: relative to it. root: of the project, in which overlays are.
+    copy: as project_copy returns it. place: of results in the copy.
 
     Raises:
         PolyrewardError: names each file that differs and where; the copy is kept.
@@ -143,14 +134,11 @@ def difference(ours: Path, rebuilt: Path) -> str | None:
     one, other = ours.read_bytes(), rebuilt.read_bytes()
     if one == other:
         return None
-    if ours.suffix in (".png", ".pdf"):
-        return f"differs from byte {_first(one, other)} of {len(one)} on"
-    lines = [content.decode("utf-8", errors="replace").split("\n") for content in (one, other)]
-    number = _first(*lines)
-    shown = [f"`{found[number][:SHOWN]}`" if number < len(found) else "nothing" for found in lines]
-    return f"line {number + 1}: {shown[0]} here, {shown[1]} rebuilt"
-
-
-def _first(one: Sequence, other: Sequence) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
+    is_text = ours.suffix not in (".png", ".pdf")
+    parts = [content.decode(errors="replace").split("\n") if is_text else content for content in (one, other)]
+    pairs = enumerate(zip_longest(*parts))
+    first = next((place for place, (left, right) in pairs if left != right), 0)
+    if not is_text:
+        return f"differs from byte {first} of {len(one)} on"
+    shown = [f"`{lines[first][:SHOWN]}`" if first < len(lines) else "nothing" for lines in parts]
+    return f"line {first + 1}: {shown[0]} here, {shown[1]} rebuilt"

@@ -27,17 +27,12 @@ def follow_code(rules, portable: bool) -> None:
     """
     for rule in rules:
         if rule.script:
-            if not isinstance(getattr(rule.params, "code", ""), str):  # a hash, where it was given before
-                raise ValueError(f"rule {rule.name}: its own param `code` would be lost; rename it")
-            code = code_of(_script_of(rule))
-            rule.set_params(code=code, **({"portable": True} if portable else {}))
+            rule.set_params(code=code_of(_script_of(rule)), **({"portable": True} if portable else {}))
     save_parsed()
 
 
 def name_environments(rules, folder: Path) -> None:
-    """Give each rule that runs a script of a folder and names no conda environment its stage's.
-
-    Rules of a workflow that uses this one as a module run scripts of other folders."""
+    """Give each rule that runs a script of this folder and names no conda environment its stage's."""
     for rule in rules:
         if rule.script and not rule.conda_env and folder.resolve() in _script_of(rule).parents:
             stage = Path(rule.script).parent.name
@@ -75,10 +70,20 @@ def mock_snakemake(script: Path, rule: str | None, wildcards: Mapping[str, str],
     from snakemake.settings.types import DAGSettings
 
     root = next(folder for folder in script.parents if (folder / "Snakefile").is_file())
+    name = rule or script.stem
     with _snakefile(root, configfiles) as read:
         try:
             workflow = read().dag(DAGSettings()).workflow_api._workflow
-            found = _rule_of(workflow.rules, script, rule or script.stem, set(wildcards))
+            runs = {one.name: one for one in workflow.rules if one.script and _script_of(one) == script}
+            if name not in runs:
+                raise PolyrewardError(
+                    f"{script}: rule `{name}` does not run it; name one that does:"
+                    f" --rule {' | '.join(sorted(runs)) or '(this scale has none)'}"
+                )
+            found = runs[name]
+            if found.wildcard_names != set(wildcards):
+                keys = " ".join(f"{key}=..." for key in sorted(found.wildcard_names)) or "none"
+                raise PolyrewardError(f"rule {name}: its wildcards are {keys}; give these as --wildcards")
             job = Job(found, DAG(workflow, rules=[found]), dict(wildcards))
             parts = job.input, job.output, job.params, job.wildcards, job.threads, job.resources, job.log
         except WorkflowError as error:
@@ -86,12 +91,12 @@ def mock_snakemake(script: Path, rule: str | None, wildcards: Mapping[str, str],
     missing = [path for path in job.input if not Path(path).exists()]
     if missing:
         raise PolyrewardError(
-            f"rule {found.name}: {len(missing)} inputs are missing, the first is {missing[0]};"
+            f"rule {name}: {len(missing)} inputs are missing, the first is {missing[0]};"
             f" make them: snakemake --cores all {' '.join(missing[:3])}"
         )
     for path in (*job.output, *job.log):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-    return Snakemake(*parts, workflow.config, found.name, None, script.parent)
+    return Snakemake(*parts, workflow.config, name, None, script.parent)
 
 
 @contextmanager
@@ -99,22 +104,11 @@ def _snakefile(root: Path, configfiles: Sequence) -> Iterator[Callable]:
     from snakemake.api import SnakemakeApi
     from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
 
+    if missing := [str(path) for path in configfiles if not Path(path).is_file()]:
+        raise PolyrewardError(f"{', '.join(missing)}: no such file; name an overlay of workflow/scales/")
     settings = ConfigSettings(configfiles=[Path(path).absolute() for path in configfiles])
     with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
         yield lambda: api.workflow(ResourceSettings(cores=1), settings, snakefile=root / "Snakefile")
-
-
-def _rule_of(rules, script: Path, name: str, wildcards: set[str]):
-    runs = {rule.name: rule for rule in rules if rule.script and _script_of(rule) == script}
-    if name not in runs:
-        raise PolyrewardError(
-            f"{script}: rule `{name}` does not run it; name one that does:"
-            f" --rule {' | '.join(sorted(runs)) or '(this scale has none)'}"
-        )
-    if runs[name].wildcard_names != wildcards:
-        keys = " ".join(f"{key}=..." for key in sorted(runs[name].wildcard_names)) or "none"
-        raise PolyrewardError(f"rule {name}: its wildcards are {keys}; give these as --wildcards")
-    return runs[name]
 
 
 def _script_of(rule) -> Path:
@@ -130,28 +124,29 @@ def site_of(workflow) -> dict | None:
 def stop_early(workflow, plan=None) -> None:
     """Raise Snakemake's error with all that would stop its run later; for `onstart`, before the first job.
 
-    Args:
-        plan: the project's, as in polyreward/plan.py; None for a workflow without one.
+    plan: the project's, as in polyreward/plan.py; None for a workflow without one.
     """
     from snakemake.exceptions import WorkflowError
 
     executor, jobs = workflow.executor_plugin.name, list(workflow.dag.needrun_jobs())
+    asked = [described(job) for job in jobs]
+    problems = []
     try:
-        here = machine_problems(workflow, jobs) if executor == "local" else []
-        untrained = untrained_problems(jobs) if plan and not plan.settings.bases else []
-        own_packages = workflow.deployment_settings.deployment_method  # jobs do not use this environment's
-        packages = [] if executor == "dryrun" or own_packages else missing_packages(jobs)
-        elsewhere = plan.settings.devices.gpu_gib if plan else None
-        room = (machine.gpu_gib() if executor == "local" else elsewhere) or 0
-        asked = [described(job) for job in jobs]
-        large = too_large(asked, room) if room else []
-        refused = []
+        problems += start_problems(executor, jobs)
+        room = plan.settings.devices.gpu_gib if plan else None
+        if executor == "local":
+            problems += machine_problems(workflow, jobs)
+            room = machine.gpu_gib()
+        # With --sdm, jobs have packages of their own
+        if executor != "dryrun" and not workflow.deployment_settings.deployment_method:
+            problems += missing_packages(jobs)
+        problems += too_large(asked, room) if room else []
         if plan:
             from polyreward.ops.hub_check import hub_problems  # the hub's client takes a moment to import
 
-            refused = hub_problems(asked, plan.scale, workflow.config, plan.revisions)
-        found = [*start_problems(executor, jobs), *here, *packages, *large, *untrained, *refused]
-        raise_all(found, "before the first job")
+            problems += [] if plan.settings.bases else untrained_problems(jobs)
+            problems += hub_problems(asked, plan.scale, workflow.config, plan.revisions)
+        raise_all(problems, "before the first job")
     except PolyrewardError as error:
         raise WorkflowError(str(error)) from None
 
@@ -163,20 +158,9 @@ def stated(workflow) -> dict[str, int]:
 
 
 def machine_problems(workflow, jobs: Iterable) -> Iterator[str]:
-    """Yield each stated limit that is more than this machine has, and each rule that asks for too much.
-
-    Args:
-        workflow: Snakemake's.
-        jobs: Snakemake's, all that are to be run.
-    """
-    has, given = {"mem_mb": machine.memory_mb(), "gpu": machine.cuda_devices()}, stated(workflow)
-    limits = {**machine.available(), **given}
-    for name, value in given.items():
-        if value > has[name]:
-            yield (
-                f"--resources {name}={value} (or a profile) is more than this machine's {has[name]}; give at"
-                f" most that, or leave it out: then jobs get {machine.available()[name]}"
-            )
+    """Yield each rule with a job that asks for more than jobs get of this machine."""
+    has = {"mem_mb": machine.memory_mb(), "gpu": machine.cuda_devices()}
+    limits = {**machine.available(), **stated(workflow)}
     for rule, asked in sorted(requests(workflow, jobs).items()):
         for name, value in asked.items():
             if value > limits[name]:
@@ -223,10 +207,7 @@ def limit_jobs(workflow) -> None:
 
 
 def end_jobs_on_interrupt(workflow) -> None:
-    """From now on end all jobs on this machine when the run is interrupted (SIGINT); for `onstart`.
-
-    Snakemake then takes its lock away; what they left half made it knows as incomplete.
-    """
+    """From now on end all jobs on this machine when the run is interrupted (SIGINT); for `onstart`."""
     if workflow.executor_plugin.name != "local":
         return  # its executor cancels jobs itself
     before = signal.getsignal(signal.SIGINT)
@@ -266,11 +247,7 @@ def job_records(root: Path) -> Callable:
 
 
 def dry_run_jobs(targets: Sequence[str], configfiles: Sequence[str]) -> Iterator:
-    """Yield the jobs of a run from nothing, by the Snakefile in this folder.
-
-    Raises:
-        PolyrewardError: with Snakemake's own words where it does not resolve.
-    """
+    """Yield the jobs of a run from nothing, by the Snakefile in this folder; raise what does not resolve."""
     from snakemake.exceptions import RuleException, WorkflowError
     from snakemake.settings.types import DAGSettings
 

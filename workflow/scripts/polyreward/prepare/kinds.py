@@ -1,5 +1,4 @@
-"""Kinds of rejected answers: the one that was written with a request, and those that rules make from what is
-there.
+"""Kinds of rejected answers: the one that was written with a request, and those that rules make.
 
 A kind is chosen before translation (`pairs_of_kinds`). What changes the words of an answer acts after it
 (`finished`), on the words of the language."""
@@ -28,38 +27,35 @@ def pairs_of_kinds(
     per_request: int | None,
     root_seed: int,
 ) -> list[dict]:
-    """Return the preference pairs of some requests: rows with a `request` (its id) and a `kind`.
+    """Return the preference pairs of requests, in order: rows with a `request` (its id) and a `kind`.
 
-    A request's pairs stand one after the other. Which kinds it gets is drawn by hash from those of its mix
-    that it can have. All pairs of one request have the same prompt, and mostly the same chosen answer.
+    Which kinds a request gets is drawn by hash from those of its mix that it can have.
 
     Args:
         requests: rows of templates (see `templates.expanded`), of one split, so that no answer leaves it.
-        mix: {subset or category: kinds}; a subset's comes first. A row without one, or of no template, keeps
-            its own answer.
+        mix: {subset or category: kinds}, a subset's first. Other rows, and rows of no template, stay.
         stock: {"vague" or "refusal": English sentences}.
         per_request: pairs of a request; None for all.
 
     Raises:
         PolyrewardError: no row can have a kind that its mix names.
     """
-    partners, pairs = _partners(requests), []
-    made: dict[tuple[str, str], bool] = {}
+    partners, pairs, possible_for = _partners(requests), [], {}
     for row in requests:
         group = row["subset"] if row["subset"] in mix else row.get("category") or ""
         kinds = mix.get(group) if "messages" in row else None
         if kinds is None:
             pairs.append(row)
             continue
-        found = {kind: KINDS[kind](row, partners.get(row["id"]), stock, root_seed) for kind in kinds}
-        possible = [kind for kind in kinds if found[kind]]
+        found = {kind: _of_kind(kind, row, partners.get(row["id"]), stock, root_seed) for kind in kinds}
         for kind in kinds:
-            made[group, kind] = made.get((group, kind), False) or kind in possible
+            possible_for.setdefault(f"`{kind}` of {group}", []).append(bool(found[kind]))
+        possible = [kind for kind in kinds if found[kind]]
         order = sorted(possible, key=lambda kind: job_seed(root_seed, "kind", row["id"], kind))
         for kind in [kind for kind in possible if kind in order[:per_request]]:
             named = {"id": f"{row['id']}-{kind}", "request": row["id"], "kind": kind}
             pairs.append({**row, **found[kind], **named})
-    never = [f"`{kind}` of {group}" for (group, kind), one in made.items() if not one]
+    never = [name for name, rows in possible_for.items() if not any(rows)]
     if never:
         raise PolyrewardError(
             f"kinds of rejected answers: of the {len(requests)} requests that are drawn none can have"
@@ -70,14 +66,11 @@ def pairs_of_kinds(
 
 
 def pairs_by(params, stock: Sequence[str], part: str) -> Callable[[Sequence[dict]], list[dict]]:
-    """Return pairs_of_kinds with a job's params, and the sentences of stock files.
-
-    Args:
-        part: training or evaluation.
-    """
+    """Return pairs_of_kinds with a job's params and stock sentences; part: training or evaluation."""
     sentences = {name: parts[part] for file in stock for name, parts in read_yaml(file).items()}
-    mix, each, seed = params.kinds, params.kinds_per_request, params.seed
-    return lambda requests: pairs_of_kinds(requests, mix, sentences, each, seed)
+    return lambda requests: pairs_of_kinds(
+        requests, params.kinds, sentences, params.kinds_per_request, params.seed
+    )
 
 
 def off_topic_pairs(rows: Sequence[dict]) -> list[dict]:
@@ -92,15 +85,13 @@ def finished(row: dict) -> dict | None:
     if make is None:
         return row
     rejected = make(row)
-    kept = {name: value for name, value in row.items() if name != "english"}
-    return {**kept, "rejected": rejected} if rejected and rejected != row["chosen"] else None
+    if not rejected or rejected == row["chosen"]:
+        return None
+    return {name: value for name, value in row.items() if name != "english"} | {"rejected": rejected}
 
 
 def garbled(row: dict) -> str | None:
-    """Return an answer with the words of each sentence in another order.
-
-    First and last word, marks and line breaks keep their places, so that neither beginning nor end shows
-    it."""
+    """Return an answer with the words inside each sentence in another order, without its marks."""
     chosen, order = row["chosen"], random.Random(job_seed(0, "garbled", row["id"]))
     moved, parts, start = 0, [], 0
     for end in [*SENTENCES.finditer(chosen), None]:
@@ -121,7 +112,7 @@ def garbled(row: dict) -> str | None:
 
 
 def drifted(row: dict) -> str | None:
-    """Return the first half of the right answer, then the second half of another request's."""
+    """Return the first half of the right answer and the second half of another request's."""
     (words, space), (others, _) = pieces(row["chosen"]), pieces(row["rejected"])
     if min(len(words), len(others)) < SHORTEST // 2:
         return None
@@ -142,11 +133,6 @@ def looped(row: dict) -> str | None:
     return space.join((part * (len(words) // len(part) + 1))[: len(words)]) if part else None
 
 
-def echoed(row: dict) -> str:
-    """Return the request."""
-    return contents(row["prompt"])[-1]
-
-
 def pieces(text: str) -> tuple[list[str], str]:
     """Return a text's words and what joins them; of a script without spaces, every two characters."""
     if main_script(text) not in UNSPACED:
@@ -155,15 +141,23 @@ def pieces(text: str) -> tuple[list[str], str]:
 
 
 def _partners(rows: Sequence[dict]) -> dict[str, dict]:
-    """Return {id: a row of another template with another answer of about its length}, in twos by source.
+    """Return {id: a row of another template with another answer of about its length}.
 
-    Of two partners each rejects what the other chooses, so that an answer is right as often as wrong."""
+    Two partners of one source reject each other's answers, which are then right as often as wrong."""
+
+    def length(row: dict) -> tuple[int, str]:
+        return len(" ".join(contents(row["messages"]["chosen"]))), row["id"]
+
     waiting: dict[str, list[dict]] = {}
     partners = {}
-    rows = [row for row in rows if "messages" in row]
-    for row in sorted(rows, key=lambda row: (len(_english(row, "chosen")), row["id"])):
+    for row in sorted((row for row in rows if "messages" in row), key=length):
         others = waiting.setdefault(row["source"], [])
-        one = next((other for other in others if _differ(row, other)), None)
+        differ = (
+            other
+            for other in others
+            if row.get("template") != other.get("template") and row["chosen"] != other["chosen"]
+        )
+        one = next(differ, None)
         if one is None:
             others.append(row)
         else:
@@ -172,62 +166,31 @@ def _partners(rows: Sequence[dict]) -> dict[str, dict]:
     return partners
 
 
-def _differ(row: dict, other: dict) -> bool:
-    return row.get("template") != other.get("template") and row["chosen"] != other["chosen"]
-
-
-def _english(row: dict, role: str) -> str:
-    return " ".join(contents(row["messages"][role]))
-
-
-def _written(row, partner, stock, seed) -> dict:
-    return row
-
-
-def _off_topic(row, partner, stock, seed) -> dict | None:
-    return partner and _with(row, "rejected", partner)
-
-
-def _drift(row, partner, stock, seed) -> dict | None:
-    if not partner or "```" in row["chosen"] + partner["chosen"]:
+def _of_kind(kind: str, row: dict, partner: dict | None, stock: Mapping, seed: int) -> dict | None:
+    """Return a row with the answers of a kind before translation; None where it cannot have the kind."""
+    if kind == "written":
+        return row
+    if kind == "echo":
+        return _with(row, "rejected", row)
+    if kind == "off_topic":
+        return partner and _with(row, "rejected", partner)
+    if "```" in row["chosen"]:
         return None
-    long = all(len(one["chosen"].split()) >= SHORTEST for one in (row, partner))
-    return _with(row, "rejected", partner) if long else None
-
-
-def _garble(row, partner, stock, seed) -> dict | None:
-    long = "```" not in row["chosen"] and len(row["chosen"].split()) >= ENOUGH
-    return _with(row, "rejected", row) if long and garbled(row) else None
-
-
-def _prose(row, partner, stock, seed) -> dict | None:
-    long = "```" not in row["chosen"] and len(row["chosen"].split()) >= SHORTEST
-    return _with(row, "rejected", row) if long else None
-
-
-def _echo(row, partner, stock, seed) -> dict:
-    return _with(row, "rejected", row)
-
-
-def _other_language(row, partner, stock, seed) -> dict | None:
-    kept = _prose(row, partner, stock, seed)
-    return kept and {**kept, "english": row["chosen"]}
-
-
-def _stock(role: str, sentences: str) -> Callable[..., dict | None]:
-    """Make a kind whose answer of a role is a stock sentence about as long as the other answer."""
-
-    def make(row, partner, stock, seed) -> dict | None:
-        if "```" in row["chosen"]:
-            return None
+    if kind in STOCK:
+        role, name = STOCK[kind]
         other = row["chosen" if role == "rejected" else "rejected"]
-        near = sorted(stock[sentences], key=lambda text: abs(len(text) - len(other)))[
-            : len(stock[sentences]) // 2
-        ]
+        near = sorted(stock[name], key=lambda text: abs(len(text) - len(other)))[: len(stock[name]) // 2]
         text = min(near, key=lambda text: job_seed(seed, "stock", row["id"], text))
         return _with(row, role, {"chosen": text, "messages": {"chosen": text}, "slots": {"chosen": {}}})
-
-    return make
+    if len(row["chosen"].split()) < (ENOUGH if kind == "garble" else SHORTEST):
+        return None
+    if kind == "drift":
+        long = partner and "```" not in partner["chosen"] and len(partner["chosen"].split()) >= SHORTEST
+        return _with(row, "rejected", partner) if long else None
+    if kind == "garble" and not garbled(row):
+        return None
+    english = {"english": row["chosen"]} if kind == "other_language" else {}
+    return {**_with(row, "rejected", row), **english}
 
 
 def _with(row: dict, role: str, other: dict) -> dict:
@@ -240,24 +203,18 @@ def _with(row: dict, role: str, other: dict) -> dict:
     }
 
 
-KINDS: dict[str, Callable[..., dict | None]] = {
-    "written": _written,
-    "off_topic": _off_topic,
-    "drift": _drift,
-    "garble": _garble,
-    "vague": _stock("rejected", "vague"),
-    "overrefuse": _stock("rejected", "refusal"),
-    "refuse": _stock("chosen", "refusal"),
-    "cut": _prose,
-    "loop": _prose,
-    "echo": _echo,
-    "other_language": _other_language,
+# {kind: (which answer a stock sentence of about its other's length replaces, of which stock)}
+STOCK = {
+    "vague": ("rejected", "vague"),
+    "overrefuse": ("rejected", "refusal"),
+    "refuse": ("chosen", "refusal"),
 }
 MADE_OF_WORDS: dict[str, Callable[[dict], str | None]] = {
     "drift": drifted,
     "garble": garbled,
     "cut": cut_off,
     "loop": looped,
-    "echo": echoed,
+    "echo": lambda row: contents(row["prompt"])[-1],
     "other_language": lambda row: row["english"],
 }
+KINDS = ("written", "off_topic", *STOCK, *MADE_OF_WORDS)

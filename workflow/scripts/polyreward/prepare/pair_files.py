@@ -14,7 +14,7 @@ from polyreward.prepare.row_files import file_rows
 
 PROBLEMS = 20  # of one file that are listed
 LIST_AS_TEXT = re.compile(r"""\s*\[\s*["'].*["']\s*\]\s*""", re.DOTALL)
-EXAMPLES = 10  # places of rows that are left out for one reason
+EXAMPLES = 10  # ids or places that are listed of rows with one remark
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,13 +38,16 @@ class PairFile:
         """Summarise what was read, left out and not used, with reasons."""
         lines = [f"{self.path}: {self.n_read} rows, layout {self.layout}, {len(self.rows)} pairs"]
         for reason, places in self.left_out.items():
-            examples = ", ".join(_short(place, self.path) for place in places[:EXAMPLES])
-            lines.append(
-                f"  {len(places)} left out: {reason} ({examples}{', ...' if len(places) > EXAMPLES else ''})"
-            )
+            short = [_short(place, self.path) for place in places]
+            lines.append(f"  {len(places)} left out: {reason} ({examples_of(short)})")
         if self.unused:
             lines.append(f"  not used: {', '.join(self.unused)}")
         return "\n".join(lines)
+
+
+def examples_of(names: list[str]) -> str:
+    """Return the first EXAMPLES names."""
+    return ", ".join(names[:EXAMPLES]) + (", ..." if len(names) > EXAMPLES else "")
 
 
 def read_pairs(path: str | Path, limit: int | None = None, layout: str | None = None) -> list[dict]:
@@ -60,7 +63,7 @@ def read_pair_file(path: str | Path, limit: int | None = None, layout: str | Non
     A missing id becomes the row's number, and a missing subset `all`.
 
     Args:
-        path: a file or folder, as for row_files.file_rows.
+        path: as for row_files.file_rows.
         limit: number of first rows to read; None for all.
         layout: a name in pair_layouts.LAYOUTS; None to detect it from the columns.
 
@@ -82,18 +85,17 @@ def read_pair_file(path: str | Path, limit: int | None = None, layout: str | Non
     for place, found in pairs_of(raw, how) if how else ():
         if isinstance(found, LeftOut):
             left_out.setdefault(str(found), []).append(place)
-            continue
-        if isinstance(found, UnfitRow):
+        elif isinstance(found, UnfitRow):
             problems.append(f"{place}: {found}")
-            continue
-        for one in found:
-            row = {**one, "id": one["id"] or str(len(rows) + 1), "subset": one["subset"] or "all"}
-            problems += [f"{place}: {text}" for text in row_problems(row, several=True)]
-            if row["id"] in seen:
-                first = _short(seen[row["id"]], path)
-                problems.append(f"{place}: id `{row['id']}` is also in {first}; give each row its own")
-            seen[row["id"]] = place
-            rows.append(row)
+        else:
+            for one in found:
+                row = {**one, "id": one["id"] or str(len(rows) + 1), "subset": one["subset"] or "all"}
+                problems += [f"{place}: {text}" for text in row_problems(row, several=True)]
+                if row["id"] in seen:
+                    first = _short(seen[row["id"]], path)
+                    problems.append(f"{place}: id `{row['id']}` is also in {first}; give each row its own")
+                seen[row["id"]] = place
+                rows.append(row)
     raise_all(problems, str(path), PROBLEMS)
     if not rows:
         reasons = "; ".join(f"{len(places)} rows: {reason}" for reason, places in left_out.items())
@@ -105,7 +107,7 @@ def read_pair_file(path: str | Path, limit: int | None = None, layout: str | Non
                 " Parquet or JSON. If such a text is the answer, write JSON with a list around it"
             )
     columns = dict.fromkeys(key for _, row in raw for key, value in row.items() if value is not None)
-    unused = [column for column in columns if column not in {*how.needs, *how.uses}]
+    unused = [column for column in columns if column not in how.columns]
     return PairFile(str(path), how.name, rows, len(given), left_out, unused)
 
 
@@ -113,26 +115,15 @@ def pairs_of(
     rows: list[tuple[str, dict]], layout: Layout
 ) -> Iterator[tuple[str, list[dict] | LeftOut | UnfitRow]]:
     """Yield each row's place, and its pairs or why it makes none; of rows that belong together once."""
-    for place, units in _units(rows, layout):
-        missing = [column for column in layout.needs if column not in units[0]]
+    units = ([one] for one in rows)
+    if layout.together:
+        units = (list(group) for _, group in groupby(rows, key=lambda one: one[1].get(layout.together)))
+    for unit in units:
+        place = unit[0][0]
         try:
-            if missing:
-                raise UnfitRow(f"has no `{missing[0]}`; give it, or drop the row")
-            yield place, layout.read(units if layout.together else units[0])
+            yield place, layout.pairs([row for _, row in unit])
         except (LeftOut, UnfitRow) as error:
             yield place, error
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            yield place, UnfitRow(f"does not fit layout {layout.name} ({error}); correct the row")
-
-
-def _units(rows: list[tuple[str, dict]], layout: Layout) -> Iterator[tuple[str, list[dict]]]:
-    """Yield the rows of each pair with the place of the first: one row, or several of one prompt."""
-    if layout.together is None:
-        yield from ((place, [row]) for place, row in rows)
-        return
-    for _, group in groupby(rows, key=lambda one: one[1].get(layout.together)):
-        (place, first), *more = group
-        yield place, [first, *(row for _, row in more)]
 
 
 def _short(place: str, path: str | Path) -> str:

@@ -1,8 +1,7 @@
-"""Layouts of preference pairs: a small entry for each, and one shape for the rows that are read.
+"""Layouts of preference pairs, and one shape for the pairs that are read.
 
 A pair is `{id, subset, category, template, prompt, chosen, rejected}`. The prompt is a text or a message list
-that ends before the answer. `chosen` is a text. `rejected` is a text or a list of texts, all of which chosen
-must beat.
+that ends before the answer. `rejected` is a text or a list of texts, all of which chosen must beat.
 """
 
 import ast
@@ -20,15 +19,8 @@ from polyreward.core.inert import HIDDEN, printable
 
 Message = dict[str, str]
 NAMES = ("id", "subset", "category", "template")
-PAIR = (*NAMES, "prompt", "chosen", "rejected")
 # ShareGPT's names (and similar ones) of the roles that chat templates know.
-ROLES = {
-    "human": "user",
-    "gpt": "assistant",
-    "bot": "assistant",
-    "model": "assistant",
-    "chatgpt": "assistant",
-}
+ROLES = {"human": "user", **dict.fromkeys(("gpt", "bot", "model", "chatgpt"), "assistant")}
 # Parts of a message that its text does not hold. To score without them would score another answer.
 UNSHOWN = ("reasoning_content", "reasoning", "thinking", "tool_calls", "function_call", "audio", "images")
 IGNORED = re.compile("[\u00ad\u200b\u2060\ufeff]")  # characters of a name that print as nothing
@@ -43,11 +35,11 @@ HELPSTEER_TURN = re.compile(r"\n*<extra_id_1>(User|Assistant)\n")
 
 
 class UnfitRow(Exception):  # noqa: N818 - of a row, not of the file
-    """A row that cannot be read as a pair; the text says why and how to fix it."""
+    """A row that cannot be read as a pair, and how to fix it."""
 
 
 class LeftOut(Exception):  # noqa: N818 - nothing is wrong with such a row
-    """A valid row without a pair, such as a tie; the text says why."""
+    """Why a valid row makes no pair, such as a tie."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,20 +47,39 @@ class Layout:
     """One layout of preference pairs.
 
     Attributes:
-        name: its `--layout`.
         needs: required columns, by which it is detected.
-        read: makes pairs from a row; raises UnfitRow or LeftOut.
-        uses: optional columns.
+        texts: (prompt, chosen, rejected) of a row, or whole pairs; raises UnfitRow or LeftOut.
+        names: {name of a pair: its column}.
+        uses: other optional columns.
         fits: distinguishes, by the first row, layouts with the same columns.
-        together: column whose equal values in consecutive rows make one pair; None where each row is a pair.
+        together: column whose equal values in consecutive rows make one pair; None for a pair from each row.
     """
 
     name: str
     needs: tuple[str, ...]
-    read: Callable[[dict], list[dict]]
+    texts: Callable[..., tuple | list[dict]]
+    names: Mapping[str, str] = dataclasses.field(default_factory=lambda: {"id": "id"})
     uses: tuple[str, ...] = ()
     fits: Callable[[Mapping], bool] = lambda row: True
     together: str | None = None
+
+    @property
+    def columns(self) -> set[str]:
+        """All columns that are read."""
+        return {*self.needs, *self.names.values(), *self.uses}
+
+    def pairs(self, rows: Sequence[dict]) -> list[dict]:
+        """Return the pairs of a row, or of the rows that belong together."""
+        row = rows[0]
+        for column in self.needs:
+            if column not in row:
+                raise UnfitRow(f"has no `{column}`; give it, or drop the row")
+        try:
+            found = self.texts(rows if self.together else row)
+            names = {name: row.get(column) for name, column in self.names.items()}
+            return found if isinstance(found, list) else [pair(*found, **names)]
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise UnfitRow(f"does not fit layout {self.name} ({error}); correct the row") from None
 
 
 def find_layout(row: Mapping, name: str | None = None) -> Layout:
@@ -80,47 +91,49 @@ def find_layout(row: Mapping, name: str | None = None) -> Layout:
     if name is not None:
         if name not in LAYOUTS:
             raise PolyrewardError(f"--layout: {unknown_name(name, list(LAYOUTS), 'the list of layouts')}")
-        layout = LAYOUTS[name]
-        missing = [column for column in layout.needs if column not in row]
+        needs = LAYOUTS[name].needs
+        missing = [column for column in needs if column not in row]
         if missing:
-            raise PolyrewardError(f"layout {name} needs {_listed(layout.needs)}; missing: {_listed(missing)}")
-        return layout
-    found = [one for one in LAYOUTS.values() if all(column in row for column in one.needs) and one.fits(row)]
-    if found:
-        most = max(found, key=lambda one: len(one.needs))
-        rivals = [one.name for one in found if not set(one.needs) <= set(most.needs)]
-        if rivals:
-            raise PolyrewardError(
-                f"its columns fit the layouts {', '.join([most.name, *rivals])}; name one of them with"
-                " --layout, in own_benchmarks with `layout`"
-            )
-        return most
-    keys = _listed(list(row)[:20]) or "none"
-    raise PolyrewardError(
-        f"no layout of pairs has these columns: {keys} (of the first row). Name one with --layout"
-        f" ({', '.join(LAYOUTS)}), or rename columns to prompt, chosen and rejected"
-    )
+            raise PolyrewardError(f"layout {name} needs {_listed(needs)}; missing: {_listed(missing)}")
+        return LAYOUTS[name]
+    found = [one for one in LAYOUTS.values() if set(one.needs) <= set(row) and one.fits(row)]
+    if not found:
+        raise PolyrewardError(
+            f"no layout of pairs has these columns: {_listed(list(row)[:20]) or 'none'} (of the first row)."
+            f" Name one with --layout ({', '.join(LAYOUTS)}), or rename them to prompt, chosen and rejected"
+        )
+    most = max(found, key=lambda one: len(one.needs))
+    rivals = [one.name for one in found if not set(one.needs) <= set(most.needs)]
+    if rivals:
+        raise PolyrewardError(
+            f"its columns fit the layouts {', '.join([most.name, *rivals])}; name one of them with"
+            " --layout, in own_benchmarks with `layout`"
+        )
+    return most
 
 
-def message_list(value: object) -> object:
-    """Return messages as `[{role, content}]` with the usual role names; other values unchanged.
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
-    Accepts messages as text in CSV files, ShareGPT's from and value, and contents in text parts. Drops a
-    message's other keys unless they hold a part of what was said.
+
+def message_list(value: object, column: str) -> object:
+    """Return a column's messages as `[{role, content}]` with the usual role names; other values unchanged.
+
+    Accepts messages as text, ShareGPT's from and value, and contents in text parts.
 
     Raises:
         UnfitRow: a message is incomplete, or holds something that its text does not show.
     """
     if isinstance(value, str) and AS_TEXT.match(value):
-        value = _parsed(value)
+        value = _parsed(value, column)
     if isinstance(value, dict):
         value = [value]
     if not isinstance(value, list) or not any(isinstance(turn, dict) for turn in value):
         return value
-    return [_message(turn, number) for number, turn in enumerate(value, 1)]
+    return [_message(turn, f"`{column}`: message {number}") for number, turn in enumerate(value, 1)]
 
 
-def _parsed(text: str) -> list | dict:
+def _parsed(text: str, column: str) -> list | dict:
     for parse in (parsed_json, ast.literal_eval):
         try:
             found = parse(text)
@@ -129,45 +142,39 @@ def _parsed(text: str) -> list | dict:
         if isinstance(found, list | dict):
             return found
     raise UnfitRow(
-        "holds a message list as text that cannot be read (pandas writes lists so); save as Parquet or JSON"
+        f"`{column}`: holds a message list as text that cannot be read (pandas writes lists so); save as"
+        " Parquet or JSON"
     )
 
 
-def _shown(value: object) -> str:
-    return json.dumps(value, default=str, ensure_ascii=False)[:80]
-
-
-def _message(turn: object, number: int) -> Message:
+def _message(turn: object, where: str) -> Message:
     if not isinstance(turn, dict):
-        raise UnfitRow(f"message {number} is {_shown(turn)}; write {{role, content}}")
+        raise UnfitRow(f"{where} is {_shown(turn)}; write {{role, content}}")
     role, content = turn.get("role", turn.get("from")), turn.get("content", turn.get("value"))
-    unshown = [key for key in UNSHOWN if turn.get(key)] if len(turn) > 2 else []
-    if unshown:
-        raise UnfitRow(
-            f"message {number} has `{unshown[0]}`, which is not scored; move it into `content` or drop it"
-        )
+    for key in UNSHOWN:
+        if turn.get(key):
+            raise UnfitRow(f"{where} has `{key}`, which is not scored; move it into `content` or drop it")
     if isinstance(content, list):
         parts = [
             part.get("text") if isinstance(part, dict) and part.get("type", "text") == "text" else None
             for part in content
         ]
         if not all(isinstance(part, str) for part in parts):
-            raise UnfitRow(
-                f"message {number} has parts that are no text, such as an image; leave the row out"
-            )
+            raise UnfitRow(f"{where} has parts that are no text, such as an image; leave the row out")
         content = "".join(parts)
     if not isinstance(role, str) or not isinstance(content, str):
-        raise UnfitRow(f"message {number} has no `role` or no `content`; give both, as text")
+        raise UnfitRow(f"{where} has no `role` or no `content`; give both, as text")
     return {"role": ROLES.get(role, role), "content": content}
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value, default=str, ensure_ascii=False)[:80]
 
 
 def _answer(value: object, column: str) -> tuple[list[Message] | None, str]:
     """Split off an answer: (the turns before it, or None; the answer)."""
-    try:
-        value = message_list(value)
-    except UnfitRow as error:
-        raise UnfitRow(f"`{column}`: {error}") from None
-    if isinstance(value, list) and value and all(isinstance(turn, dict) for turn in value):
+    value = message_list(value, column)
+    if isinstance(value, list) and value and isinstance(value[-1], dict):
         if value[-1]["role"] != "assistant":
             raise UnfitRow(
                 f"`{column}` ends with a message of role `{value[-1]['role'][:40]}`; end it with the answer"
@@ -179,7 +186,7 @@ def _answer(value: object, column: str) -> tuple[list[Message] | None, str]:
 
 
 def pair(prompt: object, chosen: object, rejected: object, **names: object) -> dict:
-    """Return one pair of a prompt and its answers; names: id, subset, category, template.
+    """Return one pair; names: id, subset, category, template.
 
     An answer may be a text, a message, or a conversation that ends with it. Without a prompt, the turns that
     the conversations share are the prompt.
@@ -187,10 +194,7 @@ def pair(prompt: object, chosen: object, rejected: object, **names: object) -> d
     several = isinstance(rejected, list) and not any(isinstance(one, dict) for one in rejected)
     answers = [_answer(chosen, "chosen")]
     answers += [_answer(one, "rejected") for one in (rejected if several else [rejected])]
-    try:
-        prompt = message_list(prompt)
-    except UnfitRow as error:
-        raise UnfitRow(f"`prompt`: {error}") from None
+    prompt = message_list(prompt, "prompt")
     turns = [before for before, _ in answers if before]
     if prompt:
         if any(_stripped(before) != _stripped(as_turns(prompt)) for before in turns):
@@ -206,15 +210,12 @@ def pair(prompt: object, chosen: object, rejected: object, **names: object) -> d
     return {**named, "prompt": prompt, "chosen": texts[0], "rejected": texts[1:] if several else texts[1]}
 
 
-def _stripped(turns: Iterable) -> list:
-    return [
-        (turn.get("role"), str(turn.get("content")).strip()) if isinstance(turn, dict) else turn
-        for turn in turns
-    ]
+def _stripped(turns: Iterable[Mapping]) -> list[tuple]:
+    return [(turn.get("role"), str(turn.get("content")).strip()) for turn in turns]
 
 
 def name_of(value: object, key: str) -> str | None:
-    """Return a name as text in one spelling: composed, with plain spaces and without what no font shows."""
+    """Return a name as text in one spelling: composed, with plain spaces, without what prints as nothing."""
     if value is None or value == "":
         return None
     if isinstance(value, float) and value.is_integer():
@@ -229,91 +230,24 @@ def name_of(value: object, key: str) -> str | None:
     return text or None
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
-
-
-# One function for each layout: from a row to its pairs.
-
-
-def _pairs(row: dict) -> list[dict]:
-    chosen = row.get("chosen")
-    if isinstance(chosen, list) and not any(isinstance(turn, dict) for turn in chosen):
-        if len(chosen) > 1:
-            raise LeftOut("several right answers, which no pair can show")
-        chosen = chosen[0] if chosen else None
-    return [pair(row.get("prompt"), chosen, row.get("rejected"), **{key: row.get(key) for key in NAMES})]
-
-
-def _m_rewardbench(row: dict) -> list[dict]:
-    return [{**_pairs(row)[0], "id": name_of(f"{row['id']}-{row['language']}", "id")}]
-
-
-def _ultrafeedback(row: dict) -> list[dict]:
-    chosen, rejected = row["score_chosen"], row["score_rejected"]
-    if None not in (chosen, rejected) and _number(row, "score_chosen") <= _number(row, "score_rejected"):
-        raise LeftOut(
-            "equal scores of both answers" if chosen == rejected else "rejected has the higher score"
-        )
-    return [pair(row.get("prompt"), row["chosen"], row["rejected"], id=row.get("prompt_id"))]
-
-
-def _skywork(row: dict) -> list[dict]:
-    return [pair(None, row["chosen"], row["rejected"], subset=row["source"], id=row.get("id"))]
-
-
-def _rm_bench(row: dict) -> list[dict]:
-    """Pair each of three styles of the chosen answer with each of the rejected one, by how the styles
-    compare.
-    """
-    styles = range(len(row["chosen"]))
-    if len(row["rejected"]) != len(styles):
-        raise UnfitRow("`chosen` and `rejected` have different numbers of answers; give as many of each")
-    return [
-        pair(row["prompt"], row["chosen"][one], row["rejected"][other],
-            id=f"{row['id']}-{one}{other}", subset=row["domain"], template=row["id"],
-            category="easy" if one > other else "hard" if one < other else "normal",
-        )
-        for one in styles
-        for other in styles
-    ]  # fmt: skip
-
-
-def _hh(row: dict) -> list[dict]:
-    chosen, rejected = (_dialogue(row[key], key) for key in ("chosen", "rejected"))
-    if chosen[-1]["role"] != "assistant" or rejected[-1]["role"] != "assistant":
-        raise LeftOut("a dialogue that does not end with the assistant")
-    if chosen[:-1] != rejected[:-1]:
-        raise LeftOut("dialogues that differ before their last turn")
-    if not chosen[-1]["content"] or not rejected[-1]["content"]:
-        raise LeftOut("an empty last turn")
-    return [pair(None, chosen, rejected, id=row.get("id"))]
-
-
-def _dialogue(text: object, key: str) -> list[Message]:
-    if not isinstance(text, str):
-        raise UnfitRow(f"`{key}` is no dialogue; write it as `\\n\\nHuman: ...\\n\\nAssistant: ...`")
-    before, *parts = HH_TURN.split(text)
-    if before.strip() or not parts:
-        raise UnfitRow(f"`{key}` does not begin with `\\n\\nHuman:`; it is no dialogue of hh-rlhf")
-    roles = {"Human": "user", "Assistant": "assistant"}
-    return [
-        {"role": roles[role], "content": content.strip()}
-        for role, content in zip(parts[::2], parts[1::2], strict=True)
-    ]
-
-
-def votes(prompt: object, first: object, second: object, better: int, **names: object) -> list[dict]:
-    """Return the pair of two answers by a vote: positive for the first, negative for the second, zero for a
-    tie.
-    """
+def voted(prompt: object, first: object, second: object, better: float) -> tuple:
+    """Return (prompt, chosen, rejected) by a vote: above zero for the first, below for the second."""
     if not better:
         raise LeftOut("ties")
-    chosen, rejected = (first, second) if better > 0 else (second, first)
-    return [pair(prompt, chosen, rejected, **names)]
+    return (prompt, first, second) if better > 0 else (prompt, second, first)
 
 
-def _number(row: dict, column: str) -> float:
+def rated(prompt: object, ratings: Sequence[tuple[float | None, object]]) -> tuple:
+    """Return (prompt, its only best answer, its only worst); ratings: (rating or None, answer)."""
+    order = sorted((one for one in ratings if one[0] is not None), key=lambda one: one[0])
+    values = [rating for rating, _ in order]
+    if len(order) < 2 or values.count(values[0]) > 1 or values.count(values[-1]) > 1:
+        raise LeftOut("prompts without one best and one worst response")
+    return prompt, order[-1][1], order[0][1]
+
+
+def number_in(row: Mapping, column: str) -> float:
+    """Return a number in a row; raise UnfitRow where it is none."""
     try:
         found = math.nan if isinstance(row[column], bool) else float(row[column])
     except (TypeError, ValueError):
@@ -330,159 +264,174 @@ def _choice(row: dict, column: str, choices: Mapping[str, int]) -> int:
     return choices[value]
 
 
-def _helpsteer2_preference(row: dict) -> list[dict]:
-    prompt = _helpsteer_prompt(row["prompt"])
-    return votes(prompt, row["response_1"], row["response_2"], -_number(row, "preference_strength"))
+# The prompt and the answers of a row, by layout.
 
 
-def _helpsteer2(rows: Sequence[dict]) -> list[dict]:
-    if len(rows) != 2:
-        raise LeftOut("prompts without exactly two rated responses")
-    first, second = (_number(row, "helpfulness") for row in rows)
-    prompt = _helpsteer_prompt(rows[0]["prompt"])
-    return votes(prompt, rows[0]["response"], rows[1]["response"], first - second)
+def _pairs(row: dict) -> tuple:
+    chosen = row.get("chosen")
+    if isinstance(chosen, list) and not any(isinstance(turn, dict) for turn in chosen):
+        if len(chosen) > 1:
+            raise LeftOut("several right answers, which no pair can show")
+        chosen = chosen[0] if chosen else None
+    return row.get("prompt"), chosen, row.get("rejected")
+
+
+def _m_rewardbench(row: dict) -> list[dict]:
+    names = {name: row.get(name) for name in NAMES} | {"id": f"{row['id']}-{row['language']}"}
+    return [pair(*_pairs(row), **names)]
+
+
+def _ultrafeedback(row: dict) -> tuple:
+    scores = [row[f"score_{role}"] for role in ("chosen", "rejected")]
+    if None not in scores and number_in(row, "score_chosen") <= number_in(row, "score_rejected"):
+        raise LeftOut("chosen has no higher score than rejected")
+    return row.get("prompt"), row["chosen"], row["rejected"]
+
+
+def _rm_bench(row: dict) -> list[dict]:
+    """Pair each style of the chosen answer with each of the rejected one; plainer styles come first."""
+    if len(row["chosen"]) != len(row["rejected"]):
+        raise UnfitRow("`chosen` and `rejected` have different numbers of answers; give as many of each")
+    return [
+        pair(row["prompt"], chosen, rejected,
+            id=f"{row['id']}-{one}{other}", subset=row["domain"], template=row["id"],
+            category="easy" if one > other else "hard" if one < other else "normal",
+        )
+        for one, chosen in enumerate(row["chosen"])
+        for other, rejected in enumerate(row["rejected"])
+    ]  # fmt: skip
+
+
+def _hh(row: dict) -> tuple:
+    chosen, rejected = (_dialogue(row[key], key) for key in ("chosen", "rejected"))
+    for last in (chosen[-1], rejected[-1]):
+        if last["role"] != "assistant" or not last["content"]:
+            raise LeftOut("a dialogue that does not end with an answer")
+    if chosen[:-1] != rejected[:-1]:
+        raise LeftOut("dialogues that differ before their last turn")
+    return None, chosen, rejected
+
+
+def _dialogue(text: str, key: str) -> list[Message]:
+    before, *parts = HH_TURN.split(text)
+    if before.strip() or not parts:
+        raise UnfitRow(f"`{key}` does not begin with `\\n\\nHuman:`; it is no dialogue of hh-rlhf")
+    return _turns(parts)
+
+
+def _turns(parts: Sequence[str]) -> list[Message]:
+    """Return messages of roles and texts in turn."""
+    roles = {"Human": "user", "User": "user", "Assistant": "assistant"}
+    texts = zip(parts[::2], parts[1::2], strict=True)
+    return [{"role": roles[role], "content": text.strip()} for role, text in texts]
+
+
+def _votes(name: str, *needs: str, choices: Mapping[str, int] | None = None, **names: str) -> Layout:
+    """Return a layout whose columns `needs` are a prompt, two answers and a vote.
+
+    choices: {vote: as `voted` takes it}; None for numbers, which are below zero for the first.
+    """
+    prompt, first, second, vote = needs
+
+    def texts(row: dict) -> tuple:
+        better = -number_in(row, vote) if choices is None else _choice(row, vote, choices)
+        return voted(_helpsteer_prompt(row[prompt]), row[first], row[second], better)
+
+    return Layout(name, needs, texts, names)
 
 
 def _helpsteer_prompt(prompt: object) -> object:
+    """Return the turns that HelpSteer 2 writes into one prompt."""
     if not isinstance(prompt, str) or "<extra_id_1>" not in prompt:
         return prompt
-    first, *parts = HELPSTEER_TURN.split(prompt)
-    roles = {"User": "user", "Assistant": "assistant"}
-    turns = [
-        {"role": roles[role], "content": text} for role, text in zip(parts[::2], parts[1::2], strict=True)
-    ]
-    return [{"role": "user", "content": first}, *turns]
+    return _turns(["User", *HELPSTEER_TURN.split(prompt)])
 
 
-def _helpsteer3(row: dict) -> list[dict]:
-    better = -_number(row, "overall_preference")
-    names = {"id": row.get("id"), "subset": row.get("domain")}
-    return votes(row["context"], row["response1"], row["response2"], better, **names)
+def _helpsteer2(rows: Sequence[dict]) -> tuple:
+    ratings = [(number_in(row, "helpfulness"), row["response"]) for row in rows]
+    return rated(_helpsteer_prompt(rows[0]["prompt"]), ratings)
 
 
-def _arena(row: dict) -> list[dict]:
+def _arena(row: dict) -> tuple:
     ties = dict.fromkeys(("tie", "tie (bothbad)", "both_bad"), 0)
     better = _choice(row, "winner", {"model_a": 1, "model_b": -1, **ties})
     first, second = (_answer(row[key], key) for key in ("conversation_a", "conversation_b"))
     if first[0] is None or _stripped(first[0]) != _stripped(second[0] or []):
         raise LeftOut("conversations that differ before their last message")
-    subset, key = row.get("language"), row.get("question_id")
-    return votes(first[0], first[1], second[1], better, id=key, subset=subset)
+    return voted(first[0], first[1], second[1], better)
 
 
-def _arena_55k(row: dict) -> list[dict]:
-    prompts, first, second = (_text_list(row[key], key) for key in ("prompt", "response_a", "response_b"))
+def _arena_55k(row: dict) -> tuple:
+    columns = (row[key] for key in ("prompt", "response_a", "response_b"))
+    prompts, first, second = (json.loads(one) if isinstance(one, str) else one for one in columns)
     if len(prompts) != 1:
         raise LeftOut("conversations of several turns, in which each model had its own")
     if not first[0] or not second[0]:
         raise LeftOut("empty answers")
-    won = [_number(row, f"winner_model_{one}") for one in "ab"]
+    won = [number_in(row, f"winner_model_{one}") for one in "ab"]
     if won not in ([1, 0], [0, 1], [0, 0]):
         raise UnfitRow("`winner_model_a` and `winner_model_b` are not 0 or 1, at most one of them 1")
-    better = int(won[0] - won[1])
-    return votes(prompts[0], first[0], second[0], better, id=row.get("id"))
+    return voted(prompts[0], first[0], second[0], won[0] - won[1])
 
 
-def _text_list(value: object, key: str) -> list:
-    try:
-        found = json.loads(value) if isinstance(value, str) else value
-    except ValueError:
-        found = None
-    if not isinstance(found, list) or not found:
-        raise UnfitRow(f"`{key}` is no list of texts; give it as JSON")
-    return found
+def _system(row: dict) -> list[Message]:
+    return [{"role": "system", "content": row["system"]}] if row.get("system") else []
 
 
-def _judgebench(row: dict) -> list[dict]:
-    better = _choice(row, "label", {"A>B": 1, "B>A": -1, "A=B": 0})
-    names = {"id": row.get("pair_id"), "subset": row.get("source")}
-    return votes(row["question"], row["response_A"], row["response_B"], better, **names)
+def _sharegpt(row: dict) -> tuple:
+    turns = message_list(row["conversations"], "conversations")
+    return [*_system(row), *turns], row["chosen"], row["rejected"]
 
 
-def _llmbar(row: dict) -> list[dict]:
-    better = _choice(row, "label", {"1": 1, "2": -1})
-    names = {"id": row.get("id"), "subset": row.get("subset")}
-    return votes(row["input"], row["output_1"], row["output_2"], better, **names)
-
-
-def _rmb_pair(row: dict) -> list[dict]:
-    names = {"id": row.get("pairwise_uid"), "subset": row.get("category_path")}
-    answers = (_answer_in(row[key], key) for key in ("chosen", "reject"))
-    return [pair(row["conversation_input"], *answers, **names)]
-
-
-def _rmb_best_of_n(row: dict) -> list[dict]:
-    losers = [_answer_in(one, "loser_list") for one in row["loser_list"] or []]
-    names = {"id": row.get("bon_uid"), "subset": row.get("category_path")}
-    return [pair(row["conversation_input"], _answer_in(row["bon_best"], "bon_best"), losers, **names)]
-
-
-def _answer_in(value: object, key: str) -> object:
-    if not isinstance(value, dict) or "answer" not in value:
-        raise UnfitRow(f"`{key}` has no `answer`; give {{answer: text}}")
-    return value["answer"]
-
-
-def _sharegpt(row: dict) -> list[dict]:
-    turns = message_list(row["conversations"])
-    if row.get("system"):
-        turns = [{"role": "system", "content": row["system"]}, *turns]
-    return [pair(turns, row["chosen"], row["rejected"], id=row.get("id"))]
-
-
-def _alpaca(row: dict) -> list[dict]:
+def _alpaca(row: dict) -> tuple:
     prompt = "\n".join(filter(None, [row["instruction"], row.get("input")]))
-    turns = [{"role": "user", "content": prompt}]
-    for asked, said in reversed(row.get("history") or []):
-        turns = [{"role": "user", "content": asked}, {"role": "assistant", "content": said}, *turns]
-    if row.get("system"):
-        turns = [{"role": "system", "content": row["system"]}, *turns]
-    answers = row["output"] if "output" in row and "chosen" not in row else [row["chosen"], row["rejected"]]
-    if not isinstance(answers, list) or len(answers) != 2:
-        raise UnfitRow("`output` is no list of two answers; give the better one first")
-    return [pair(turns if len(turns) > 1 else prompt, *answers, id=row.get("id"))]
+    turns = _system(row)
+    for asked, said in row.get("history") or []:
+        turns += [{"role": "user", "content": asked}, {"role": "assistant", "content": said}]
+    prompt = [*turns, {"role": "user", "content": prompt}] if turns else prompt
+    return prompt, row["chosen"], row["rejected"]
 
 
-def _holds_lists(row: Mapping) -> bool:
-    return isinstance(row["chosen"], list) and len(row["chosen"]) > 1 and isinstance(row["chosen"][0], str)
-
-
-def _is_dialogue(row: Mapping) -> bool:
-    return isinstance(row["chosen"], str) and row["chosen"].startswith("\n\nHuman:")
-
-
+OWN = {name: name for name in NAMES}
 # docs/reference/files.md says who uses each.
 LAYOUTS = {
     layout.name: layout
     for layout in (
-        Layout("m-rewardbench", ("id", "prompt", "chosen", "rejected", "language"), _m_rewardbench, NAMES),
+        Layout("m-rewardbench", ("id", "prompt", "chosen", "rejected", "language"), _m_rewardbench, OWN),
         Layout("ultrafeedback", ("chosen", "rejected", "score_chosen", "score_rejected"), _ultrafeedback,
-               ("prompt", "prompt_id", "messages")),
-        Layout("skywork", ("chosen", "rejected", "source"), _skywork, ("id",),
-               lambda row: not {"prompt", "subset", "conversations", "instruction"} & set(row)),
-        Layout("rm-bench", ("id", "prompt", "chosen", "rejected", "domain"), _rm_bench, (), _holds_lists),
-        Layout("hh-rlhf", ("chosen", "rejected"), _hh, ("id",),
-               lambda row: "prompt" not in row and _is_dialogue(row)),
-        Layout("helpsteer2-preference", ("prompt", "response_1", "response_2", "preference_strength"),
-               _helpsteer2_preference),
-        Layout("helpsteer2", ("prompt", "response", "helpfulness"), _helpsteer2, together="prompt"),
-        Layout("helpsteer3", ("context", "response1", "response2", "overall_preference"), _helpsteer3,
-               ("domain", "id")),
-        Layout("arena", ("conversation_a", "conversation_b", "winner"), _arena, ("question_id", "language")),
+               {"id": "prompt_id"}, ("prompt", "messages")),
+        Layout("skywork", ("chosen", "rejected", "source"),
+               lambda row: (None, row["chosen"], row["rejected"]), {"id": "id", "subset": "source"},
+               fits=lambda row: not {"prompt", "subset", "conversations", "instruction"} & set(row)),
+        Layout("rm-bench", ("id", "prompt", "chosen", "rejected", "domain"), _rm_bench,
+               fits=lambda row: isinstance(row["chosen"], list) and len(row["chosen"]) > 1
+               and isinstance(row["chosen"][0], str)),
+        Layout("hh-rlhf", ("chosen", "rejected"), _hh,
+               fits=lambda row: "prompt" not in row and isinstance(row["chosen"], str)
+               and row["chosen"].startswith("\n\nHuman:")),
+        _votes("helpsteer2-preference", "prompt", "response_1", "response_2", "preference_strength"),
+        Layout("helpsteer2", ("prompt", "response", "helpfulness"), _helpsteer2, {}, together="prompt"),
+        _votes("helpsteer3", "context", "response1", "response2", "overall_preference",
+               id="id", subset="domain"),
+        Layout("arena", ("conversation_a", "conversation_b", "winner"), _arena,
+               {"id": "question_id", "subset": "language"}),
         Layout("arena-55k", ("prompt", "response_a", "response_b", "winner_model_a", "winner_model_b"),
-               _arena_55k, ("id", "winner_tie")),
-        Layout("judgebench", ("question", "response_A", "response_B", "label"), _judgebench,
-               ("pair_id", "source")),
-        Layout("llmbar", ("input", "output_1", "output_2", "label"), _llmbar, ("id", "subset")),
-        Layout("rmb-pairwise", ("conversation_input", "chosen", "reject"), _rmb_pair,
-               ("pairwise_uid", "category_path")),
-        Layout("rmb-best-of-n", ("conversation_input", "bon_best", "loser_list"), _rmb_best_of_n,
-               ("bon_uid", "category_path")),
-        Layout("sharegpt", ("conversations", "chosen", "rejected"), _sharegpt, ("id", "system"),
-               lambda row: "prompt" not in row),
-        Layout("alpaca", ("instruction", "chosen", "rejected"), _alpaca, ("id", "input", "history", "system"),
-               lambda row: "prompt" not in row),
-        Layout("alpaca-output", ("instruction", "output"), _alpaca, ("id", "input", "history", "system")),
-        Layout("pairs", ("chosen", "rejected"), _pairs, PAIR),
+               _arena_55k, uses=("winner_tie",)),
+        _votes("judgebench", "question", "response_A", "response_B", "label",
+               choices={"A>B": 1, "B>A": -1, "A=B": 0}, id="pair_id", subset="source"),
+        _votes("llmbar", "input", "output_1", "output_2", "label",
+               choices={"1": 1, "2": -1}, id="id", subset="subset"),
+        Layout("rmb-pairwise", ("conversation_input", "chosen", "reject"),
+               lambda row: (row["conversation_input"], row["chosen"]["answer"], row["reject"]["answer"]),
+               {"id": "pairwise_uid", "subset": "category_path"}),
+        Layout("rmb-best-of-n", ("conversation_input", "bon_best", "loser_list"),
+               lambda row: (row["conversation_input"], row["bon_best"]["answer"],
+                            [one["answer"] for one in row["loser_list"]]),
+               {"id": "bon_uid", "subset": "category_path"}),
+        Layout("sharegpt", ("conversations", "chosen", "rejected"), _sharegpt, uses=("system",),
+               fits=lambda row: "prompt" not in row),
+        Layout("alpaca", ("instruction", "chosen", "rejected"), _alpaca, uses=("input", "history", "system"),
+               fits=lambda row: "prompt" not in row),
+        Layout("pairs", ("chosen", "rejected"), _pairs, OWN, ("prompt",)),
     )
 }  # fmt: skip

@@ -6,10 +6,7 @@ from polyreward.core.errors import raise_all
 
 
 def parallel_passages(items: Sequence[dict], languages: Sequence[str], where: str) -> dict[str, list[dict]]:
-    """Return {language: rows of id and text}, with the same passages in the same order.
-
-    Args:
-        items: {id, <language>: text, ...}.
+    """Return {language: rows of id and text}, in the same order; items: {id, <language>: text, ...}.
 
     Raises:
         PolyrewardError: lists every passage without a language, and every repeated id.

@@ -22,70 +22,59 @@ COUNT_COLUMNS = [
 
 
 def row_problems(row: dict, subsets: set[str] | None = None, several: bool = False) -> Iterator[str]:
-    """Yield what is wrong with one preference row.
-
-    Args:
-        subsets: the allowed ones, None for any.
-        several: `rejected` may be a list of answers.
-    """
-    for field in ("id", "subset", "chosen"):
-        yield from _text_problems(field, row.get(field))
-    rejected = row.get("rejected")
+    """Yield what is wrong with one preference row; several: `rejected` may be a list of answers."""
+    rejected, prompt = row.get("rejected"), row.get("prompt")
     answers = rejected if several and isinstance(rejected, list) and rejected else [rejected]
-    yield from dict.fromkeys(problem for answer in answers for problem in _text_problems("rejected", answer))
-    yield from _prompt_problems(row.get("prompt"))
+    texts = [(field, row.get(field)) for field in ("id", "subset", "chosen")]
+    texts += [("rejected", answer) for answer in answers]
+    if not isinstance(prompt, list) or not prompt:
+        texts.append(("prompt", prompt))
+    wrong = [
+        f"`{field}` is {'empty' if value in (None, []) or isinstance(value, str) else 'no text'}; give one or"
+        " drop the item"
+        for field, value in texts
+        if not _is_text(value)
+    ]
+    yield from dict.fromkeys(wrong)
+    if isinstance(prompt, list) and prompt:
+        yield from _message_problems(prompt)
     if row.get("chosen") and row["chosen"] in answers:
         yield "`chosen` and `rejected` are identical; give two answers or drop the item"
     if subsets is not None and row.get("subset") not in subsets:
         yield f"subset `{row.get('subset')}` is unknown; use one of {', '.join(sorted(subsets))}"
 
 
-def _is_text(value) -> bool:
+def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _text_problems(field: str, value) -> Iterator[str]:
-    if not _is_text(value):
-        fault = "empty" if value is None or value == [] or isinstance(value, str) else "no text"
-        yield f"`{field}` is {fault}; give one or drop the item"
-
-
-def _prompt_problems(prompt) -> Iterator[str]:
-    if isinstance(prompt, list) and prompt:
-        for number, turn in enumerate(prompt, 1):
-            if not isinstance(turn, dict) or not all(_is_text(turn.get(key)) for key in ("role", "content")):
-                yield f"`prompt`: message {number} has no `role` or no `content`; give both as text"
-            elif turn["role"] not in ROLES:
-                yield (
-                    f"`prompt`: message {number} has the role `{turn['role'][:60]}`; use one of"
-                    f" {', '.join(ROLES)}"
-                )
-        if isinstance(prompt[-1], dict) and prompt[-1].get("role") == "assistant":
-            yield (
-                "`prompt` ends with a message of the assistant; end it before the answer, which `chosen` and"
-                " `rejected` are"
-            )
-    else:
-        yield from _text_problems("prompt", prompt)
+def _message_problems(prompt: list) -> Iterator[str]:
+    for number, turn in enumerate(prompt, 1):
+        if not isinstance(turn, dict) or not all(_is_text(turn.get(key)) for key in ("role", "content")):
+            yield f"`prompt`: message {number} has no `role` or no `content`; give both as text"
+        elif turn["role"] not in ROLES:
+            role = turn["role"][:60]
+            yield f"`prompt`: message {number} has the role `{role}`; use one of {', '.join(ROLES)}"
+    if isinstance(prompt[-1], dict) and prompt[-1].get("role") == "assistant":
+        yield (
+            "`prompt` ends with a message of the assistant; end it before the answer, which `chosen` and"
+            " `rejected` are"
+        )
 
 
 @dataclasses.dataclass(frozen=True)
 class Share:
-    """The share of a set that is used, drawn by hash; None for all.
-
-    A row without a template is its own template; one without a category has its own category.
-
-    Attributes:
-        templates: number per category.
-        rows: number per template: fills, or a family's two requests.
-    """
+    """The share of a set that is used: templates of each category, rows of each template; None for all."""
 
     templates: int | None
     rows: int | None
 
 
 def drawn_rows(rows: Sequence[dict], categories: dict[str, str], share: Share, root_seed: int) -> list[dict]:
-    """Return a share of the rows, in order; categories: {subset: category}."""
+    """Return a share of the rows, drawn by hash, in order; categories: {subset: category}.
+
+    A row without a template is its own template; one without a category has its own category.
+    """
     names = {template_of(row): categories.get(row["subset"]) for row in rows}
     templates = [{"id": name, "category": category} for name, category in names.items()]
     kept = {row["id"] for row in drawn(templates, ["category"], share.templates, root_seed, "template")}
@@ -95,9 +84,9 @@ def drawn_rows(rows: Sequence[dict], categories: dict[str, str], share: Share, r
 
 
 def with_problem(row: dict) -> dict:
-    """Return a programming problem whose template is its function, the same in every programming language.
+    """Return a programming problem with its function, the same in every programming language, as template.
 
-    HumanEval's prompts show it in backquotes, as `int addUp(int a)` or `add_up(a)`; a row without one stays.
+    HumanEval's prompts show it in backquotes, as `int addUp(int a)` or `add_up(a)`.
     """
     found = FUNCTION.search(as_text(row["prompt"]))
     return row | ({"template": f"problem-{found[1].replace('_', '').lower()}"} if found else {})
@@ -119,8 +108,7 @@ def prepared_pool(
     filters: Collection[str] = ("distinct", "unseen"),
     kinds: Callable[[list[dict]], list[dict]] = list,
 ) -> tuple[list[dict], list[dict], pd.DataFrame]:
-    """Filter a preference pool and split it; return (train rows, dev rows, counts per source after each
-    filter).
+    """Filter a preference pool and split it; return (train rows, dev rows, counts per source and filter).
 
     Filters, in order. valid. distinct: by id and, if in `filters`, by prompt and answers; the first stays.
     unseen, if in `filters`: neither template nor prompt is in `evaluation`. sampled: the share of all, then
@@ -128,27 +116,26 @@ def prepared_pool(
 
     Args:
         categories: {subset: category}, for subsets that have one.
-        dev_share: share of the templates for tuning, drawn by hash; a row without a template is its own.
+        dev_share: share of the templates for tuning, drawn by hash.
         kinds: makes pairs of the train requests.
     """
     problems = [list(row_problems(row)) for row in rows]
     valid = [row for row, found in zip(rows, problems, strict=True) if not found]
     for problem, count in Counter(chain(*problems)).most_common(10):
         announce(f"pool: {count} rows left out: {problem}")
-    by_content = (
-        list({content_of(row): row for row in reversed(valid)}.values())[::-1]
-        if "distinct" in filters
-        else valid
-    )
-    distinct = list({row["id"]: row for row in reversed(by_content)}.values())[::-1]
-    seen_templates = {row["template"] for row in evaluation if row.get("template")}
-    seen_prompts = {str(row["prompt"]) for row in evaluation}
-    unseen = [
-        row
-        for row in distinct
-        if "unseen" not in filters
-        or (row.get("template") not in seen_templates and str(row["prompt"]) not in seen_prompts)
-    ]
+    distinct = valid
+    if "distinct" in filters:
+        distinct = list({content_of(row): row for row in reversed(valid)}.values())[::-1]
+    distinct = list({row["id"]: row for row in reversed(distinct)}.values())[::-1]
+    unseen = distinct
+    if "unseen" in filters:
+        templates = {row["template"] for row in evaluation if row.get("template")}
+        prompts = {str(row["prompt"]) for row in evaluation}
+        unseen = [
+            row
+            for row in distinct
+            if row.get("template") not in templates and str(row["prompt"]) not in prompts
+        ]
     shared, sampled = drawn_rows(unseen, categories, share, root_seed), []
     for source in dict.fromkeys(row["source"] for row in shared):
         of_source = [row for row in shared if row["source"] == source]
@@ -165,12 +152,12 @@ def prepared_pool(
 
 
 def content_of(row: dict) -> tuple[str, str, str]:
-    """Return a pair's identity: the prompt and both answers."""
+    """Return a pair's prompt and answers."""
     return str(row.get("prompt")), str(row.get("chosen")), str(row.get("rejected"))
 
 
 def counts_by_source(steps: dict[str, Sequence[dict]], use: str) -> pd.DataFrame:
-    """Return the rows per source after each step (COUNT_COLUMNS); use: "training" or "evaluation"."""
+    """Return the rows per source after each step (COUNT_COLUMNS)."""
     sources = dict.fromkeys(row["source"] for row in steps["raw"])
     table = pd.DataFrame({"source": list(sources), "use": use})
     for step, rows in steps.items():

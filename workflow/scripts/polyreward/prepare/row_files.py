@@ -4,17 +4,14 @@ import csv
 import io
 import json
 import sys
-import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import json_fault, json_row, no_object, parsed_json
 
 Row = tuple[str, dict | str]  # the row's place, and the row or what is wrong with it
-FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
-COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zip": "zip"}
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd"}
 INDEX = ("", "Unnamed: 0", "__index_level_0__", "index")  # columns that pandas writes for its index
 DELIMITERS = ",;\t|"
 ROWS_AT_ONCE = 1000
@@ -23,28 +20,28 @@ ROWS_AT_ONCE = 1000
 def file_rows(path: str | Path) -> Iterator[Row]:
     """Yield each row of a file with its place, one at a time.
 
-    Reads JSON Lines, JSON (a list, one object, or any layout that pandas writes), CSV with any common
-    delimiter, and Parquet, each also compressed, and folders of `datasets.save_to_disk`.
+    Reads JSON Lines, JSON (a list, one object, or columns as pandas writes them), CSV with any common
+    delimiter, and Parquet, each also compressed.
 
     Raises:
         PolyrewardError: the file does not exist, or is not in its suffix's format.
     """
     path = Path(path)
     if path.is_dir():
-        yield from _saved_dataset(path)
-        return
+        raise PolyrewardError(f"{path}: a folder; name one of the files in it")
     if not path.is_file():
         raise PolyrewardError(f"{path}: no such file; correct the path")
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
-    kept = suffixes[:-1] if compression else suffixes
-    suffix = kept[-1] if kept else ""
-    if suffix not in ("", *FORMATS):
-        raise PolyrewardError(f"{path}: cannot read `{suffix}` files; save it as one of {', '.join(FORMATS)}")
-    kinds = {".csv": ("CSV", _csv_rows), ".tsv": ("CSV", _csv_rows), ".parquet": ("Parquet", _parquet_rows)}
-    kind, rows = kinds.get(suffix, ("JSON", _json_rows))
+    import fsspec  # a tenth of a second
+
+    suffix, compression = path.suffix.lower(), COMPRESSIONS.get(path.suffix.lower())
+    if compression:
+        suffix = Path(path.stem).suffix.lower()
+    if suffix not in FORMATS:
+        formats = ", ".join(filter(None, FORMATS))
+        raise PolyrewardError(f"{path}: cannot read `{suffix}` files; save it as one of {formats}")
+    kind, rows = FORMATS[suffix]
     try:
-        with _opened(path, compression) as stream:
+        with fsspec.open(path, "rb", compression=compression) as stream:
             yield from rows(path, stream)
     except PolyrewardError:
         raise
@@ -54,32 +51,15 @@ def file_rows(path: str | Path) -> Iterator[Row]:
         raise PolyrewardError(f"{path}: not a {kind} file ({error}); save it again") from error
 
 
-@contextmanager
-def _opened(path: Path, compression: str | None) -> Iterator[io.BufferedIOBase]:
-    import fsspec  # a tenth of a second
-
-    if compression == "zip" and len(names := zipfile.ZipFile(path).namelist()) != 1:
-        raise PolyrewardError(f"{path}: holds {len(names)} files; unpack it and name one of them")
-    with fsspec.open(path, "rb", compression=compression) as stream:
-        yield stream
-
-
 def _json_rows(path: Path, stream: io.BufferedIOBase) -> Iterator[Row]:
     first = next((line for line in stream if line.strip()), b"").removeprefix(b"\xef\xbb\xbf").strip()
     stream.seek(0)
-    if first.startswith(b"{") and _is_json(first):
+    row = json_row(first) if first.startswith(b"{") else None
+    is_row = row is not None and first.endswith(b"}")  # also a bad one, which is named with its line
+    if _as_table(row) is None if isinstance(row, dict) else is_row:
         yield from _json_lines(path, stream)
     else:
         yield from _json_table(path, stream.read())
-
-
-def _is_json(line: bytes) -> bool:
-    """Return whether a line is a row of JSON Lines, instead of the beginning of a larger object."""
-    try:
-        found = parsed_json(line.decode("utf-8", errors="replace"))
-    except ValueError:
-        return line.endswith(b"}")  # a bad row, which is named with its line
-    return not (isinstance(found, dict) and _as_table(found))
 
 
 def _json_lines(path: Path, stream: Iterable[bytes]) -> Iterator[Row]:
@@ -98,62 +78,44 @@ def _json_lines(path: Path, stream: Iterable[bytes]) -> Iterator[Row]:
 def _json_table(path: Path, raw: bytes) -> Iterator[Row]:
     if not raw.strip():
         return
+    text = raw.decode("utf-8-sig")
     try:
-        found = parsed_json(raw.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        yield str(path), f"not UTF-8 (byte {error.start}); save the file in UTF-8"
-        return
+        found = parsed_json(text)
     except ValueError as error:
-        if not raw.lstrip().startswith(b"[") and any(map(_is_row, raw.split(b"\n"))):
+        lines = raw.split(b"\n") if not raw.lstrip().startswith(b"[") else []
+        if any(line.startswith(b"{") and isinstance(json_row(line), dict) for line in lines):
             yield from _json_lines(path, io.BytesIO(raw))  # JSON Lines, and its first one is broken
             return
         where = f"{path}:{error.lineno}" if isinstance(error, json.JSONDecodeError) else str(path)
         yield where, f"not JSON ({json_fault(error)}); correct that line"
         return
     rows = found if isinstance(found, list) else _as_table(found) if isinstance(found, dict) else None
-    if rows is None:
-        rows = [found]
     if isinstance(rows, str):
         raise PolyrewardError(f"{path}: {rows}")
-    for number, row in enumerate(rows, 1):
+    for number, row in enumerate([found] if rows is None else rows, 1):
         yield f"{path}: item {number}", row if isinstance(row, dict) else no_object(row, "for each item")
-
-
-def _is_row(line: bytes) -> bool:
-    return line.startswith(b"{") and isinstance(json_row(line), dict)
 
 
 def _as_table(found: dict) -> list | str | None:
     """Return an object's rows if it is a table, or what is wrong with it; None where it is one row.
 
-    A table is in pandas' layout `split`, `table`, `index` or `columns`, or is a list of rows under one key.
+    A table is a list of rows under one key, or pandas' {column: {number: value}}.
     """
-    if isinstance(found.get("columns"), list) and _are(list, found.get("data")):
-        names = found["columns"]
-        uneven = [n for n, row in enumerate(found["data"], 1) if len(row) != len(names)]
-        if uneven:
-            return f"item {uneven[0]} has not one value for each of {len(names)} columns; save it again"
-        return [dict(zip(names, row, strict=True)) for row in found["data"]]
-    if isinstance(found.get("data"), list) and isinstance(found.get("schema"), dict):
-        return found["data"]
-    tables = [key for key, value in found.items() if _are(dict, value)]
+    tables = [
+        key
+        for key, rows in found.items()
+        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
+    ]
     if tables and len(tables) == len(found) and not {"chosen", "rejected"} & set(tables):
         if len(tables) > 1:
             return f"holds several tables ({', '.join(tables[:9])}); save one of them as a file"
         return found[tables[0]]
     columns = list(found.values())
-    if columns and all(isinstance(one, dict) for one in columns):
-        keys = columns[0].keys()
-        if keys and all(one.keys() == keys for one in columns):
-            if all(key.isdigit() for key in keys):
-                return [{name: column[key] for name, column in found.items()} for key in keys]
-            if all(key.isdigit() for key in found):
-                return columns
+    if columns and all(isinstance(one, dict) and one.keys() == columns[0].keys() for one in columns):
+        numbers = list(columns[0])
+        if numbers and all(number.isdigit() for number in numbers):
+            return [{name: column[number] for name, column in found.items()} for number in numbers]
     return None
-
-
-def _are(kind: type, value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(row, kind) for row in value)
 
 
 def _named_once(path: Path, names: Sequence[str]) -> None:
@@ -185,29 +147,13 @@ def _parquet_rows(path: Path, stream: io.BufferedIOBase) -> Iterator[Row]:
     with ParquetFile(stream) as file:
         names = [name for name in file.schema_arrow.names if name not in INDEX]
         _named_once(path, names)
-        yield from _arrow_rows(path, file.iter_batches(batch_size=ROWS_AT_ONCE, columns=names))
+        batches = file.iter_batches(batch_size=ROWS_AT_ONCE, columns=names)
+        for number, row in enumerate((row for batch in batches for row in batch.to_pylist()), 1):
+            yield f"{path}: row {number}", row
 
 
-def _saved_dataset(path: Path) -> Iterator[Row]:
-    import datasets
-
-    if not any((path / name).is_file() for name in ("dataset_info.json", "dataset_dict.json", "state.json")):
-        raise PolyrewardError(
-            f"{path}: a folder that datasets' save_to_disk did not write; name one of the files in it"
-        )
-    try:
-        found = datasets.load_from_disk(str(path))
-    except (OSError, ValueError) as error:
-        raise PolyrewardError(f"{path}: datasets cannot load it ({error}); save it again") from error
-    if isinstance(found, Mapping):
-        if len(found) > 1:
-            raise PolyrewardError(
-                f"{path}: holds the splits {', '.join(found)}; name one, as {path}/{next(iter(found))}"
-            )
-        found = next(iter(found.values()))
-    yield from _arrow_rows(path, found.with_format("arrow").iter(batch_size=ROWS_AT_ONCE))
-
-
-def _arrow_rows(path: Path, tables: Iterable) -> Iterator[Row]:
-    rows = (row for table in tables for row in table.to_pylist())
-    return ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
+FORMATS = {
+    **dict.fromkeys(("", ".jsonl", ".ndjson", ".json"), ("JSON", _json_rows)),
+    **dict.fromkeys((".csv", ".tsv"), ("CSV", _csv_rows)),
+    ".parquet": ("Parquet", _parquet_rows),
+}

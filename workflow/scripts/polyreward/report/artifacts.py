@@ -23,35 +23,28 @@ NUMBERS = {"ours": "", "printed": "", "difference": "+"}  # of a comparison, wit
 
 
 def shown_artifacts(results: Results, root: Path) -> dict[str, list[Shown]]:
-    """Return {category: its artifacts} in the registry's order; root: the checkout.
-
-    Raises:
-        PolyrewardError: there is no artifact.
-    """
-    found: dict[str, list[Shown]] = {category: [] for category in CATEGORIES.values()}
-    for name in results.targets:
-        shown = shown_artifact(results, name, root)
-        found[shown.category].append(shown)
-    if not any(shown.made for listed in found.values() for shown in listed):
+    """Return {category: its artifacts} in the registry's order; root: the checkout."""
+    shown = [shown_artifact(results, name, root) for name in results.targets]
+    if not any(one.made for one in shown):
         raise PolyrewardError(
             f"{results.folder}: no table, figure or notebook is here yet; make one, as by"
             f" `{results.command('table1.csv')}`, or everything by `{results.command_of_all}`"
         )
-    return {category: listed for category, listed in found.items() if listed}
+    listed = {name: [one for one in shown if one.category == name] for name in CATEGORIES.values()}
+    return {category: found for category, found in listed.items() if found}
 
 
 def shown_artifact(results: Results, name: str, root: Path) -> Shown:
-    """Return one artifact with all of its existing files; root: the checkout.
-
-    data is the file with its numbers, sha256 that of data, and made_by the file with its rule.
-    """
-    entry, target = results.registry.entry(name), results.targets[name]
-    files = files_of(results, name)
-    made = target in files
+    """Return one artifact with its files, the one with its numbers (data), and the file of its rule
+    (made_by)."""
+    entry, target, files = results.registry.entry(name), results.targets[name], files_of(results, name)
+    made, path = target in files, results.folder / target
     data = next((file for file in files if Path(file).suffix == ".csv"), "") if made else ""
     first, rest = sentences(results.registry.caption(name))
-    rule = entry["rule"]
-    picture = Path(target).with_suffix(".png")
+    table = None
+    if made and target.endswith(".csv"):
+        page = path.with_suffix(".html")
+        table = read_rendered(page) if page.is_file() else read_csv_table(path)
     alt = f"{entry['number']} of this run. {first} Its numbers are in {Path(target).stem}.csv."
     return Shown(
         name=name,
@@ -60,14 +53,14 @@ def shown_artifact(results: Results, name: str, root: Path) -> Shown:
         first=first,
         rest=rest,
         command=results.command(target),
-        rule=rule,
-        made_by=rule_files(root / "workflow/rules").get(rule, ""),
+        rule=entry["rule"],
+        made_by=rule_files(root / "workflow/rules").get(entry["rule"], ""),
         made=made,
         files=files if made else [],
         data=data,
         sha256=sha256_of(results.folder / data) if data else "",
-        table=_table(results.folder, target) if made and target.endswith(".csv") else None,
-        figure=read_figure(results.folder / picture, alt) if made and target.endswith(".png") else None,
+        table=table,
+        figure=read_figure(path, alt) if made and target.endswith(".png") else None,
         comparison=_comparison(results, name, root) if made else None,
     )
 
@@ -79,13 +72,9 @@ def sentences(caption: str) -> tuple[str, str]:
 
 
 def files_of(results: Results, name: str) -> list[str]:
-    """Return the existing files of an artifact: with its name, or its name and one more word.
-
-    A file with the name of another artifact belongs to that one.
-    """
+    """Return an artifact's files: those whose name begins with its own, but for those of another artifact."""
     target = Path(results.targets[name])
-    own = target.stem
-    stems = [Path(other).stem for other in results.targets.values()]
+    own, stems = target.stem, [Path(other).stem for other in results.targets.values()]
     longer = tuple(f"{other}_" for other in stems if other.startswith(f"{own}_"))
     found = [
         path.relative_to(results.folder).as_posix()
@@ -95,24 +84,17 @@ def files_of(results: Results, name: str) -> list[str]:
     return sorted(found, key=lambda file: (Path(file).stem, file))
 
 
-def _table(folder: Path, target: str) -> Table:
-    rendered = (folder / target).with_suffix(".html")
-    return read_rendered(rendered) if rendered.is_file() else read_csv_table(folder / target)
-
-
 def _comparison(results: Results, name: str, root: Path) -> Shown | None:
     """Return an artifact's comparison with the printed one; None where the paper prints none."""
-    entry = results.registry.entry(name)
+    entry, compared = results.registry.entry(name), f"compare/{name}.csv"
     source = entry.get("published")
     if source is None:
         return None
-    compared = f"compare/{name}.csv"
     if (results.folder / compared).is_file():
         table = compared_table(results.folder / compared)
         return Shown(table=table, file=compared, printed=None, source=source, command="")
-    can_be = results.registry.scale.paths.artifact(compared) in results.registry.compared_targets()
     printed = printed_table(root / source, entry.get("language"))
-    command = results.command(compared) if can_be else ""
+    command = results.command(compared) if name in results.registry.printed() else ""
     return Shown(table=None, file="", printed=printed, source=source, command=command)
 
 
@@ -148,7 +130,7 @@ def rule_files(folder: Path) -> dict[str, str]:
 
 
 def read_figure(path: Path, alt: str) -> Shown:
-    """Return a PNG file as a data URI with few colours; raise PolyrewardError where it is none."""
+    """Return a PNG file as a data URI with few colours."""
     try:
         with Image.open(path, formats=["PNG"]) as file:
             whole = file.convert("RGBA")

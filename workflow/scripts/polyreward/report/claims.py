@@ -39,11 +39,7 @@ def verdict_of(word: str) -> Shown:
 
 
 def shown_claims(path: Path, command: str) -> list[Shown]:
-    """Return a table's claims in order; numbers of one unit share an axis. `more` is the rest of a row.
-
-    Raises:
-        PolyrewardError: other code wrote the table.
-    """
+    """Return a table's claims in order; numbers of one unit share an axis. `more` is the rest of a row."""
     try:
         table = read_claims(path)
     except PolyrewardError as error:
@@ -107,8 +103,7 @@ def drawing(row: Mapping, span: tuple[float, float]) -> Shown:
     """Return where the numbers of a row are drawn, 0 to WIDTH; span: the ends of the axis.
 
     bound: the rule's. holds: the start and width of the side on which the claim holds. ours: the low end, the
-    estimate and the high end, or only the estimate. printed: the printed number.
-    """
+    estimate and the high end."""
     low, high = span
     scale = (WIDTH - 2 * EDGE) / (high - low) if high > low else 0
 

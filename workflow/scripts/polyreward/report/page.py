@@ -18,13 +18,7 @@ SNAKEMAKE_REPORT = "snakemake_report.html"
 
 
 def write_page(results: Results, out: Path, root: Path) -> list:
-    """Write a results folder's page; return the artifacts that do not exist.
-
-    The same folder gives the same bytes.
-
-    Raises:
-        PolyrewardError: there is no artifact, or a file is damaged.
-    """
+    """Write a results folder's page, the same bytes each time; return the artifacts that do not exist."""
     categories = shown_artifacts(results, root)
     shown = [one for listed in categories.values() for one in listed]
     missing = [one for one in shown if not one.made]
@@ -52,9 +46,10 @@ def write_page(results: Results, out: Path, root: Path) -> list:
 
 def claims_of(results: Results) -> list:
     """Return both papers' claims where that table exists, else one paper's, else none."""
-    there = [name for name in CLAIM_TABLES if (results.folder / name).is_file()]
-    chosen = there[:1] if there[:1] == CLAIM_TABLES[:1] else there
-    return [claim for name in chosen for claim in shown_claims(results.folder / name, results.command(name))]
+    both, *single = CLAIM_TABLES
+    tables = [both] if (results.folder / both).is_file() else single
+    paths = {name: results.folder / name for name in tables if (results.folder / name).is_file()}
+    return [claim for name, path in paths.items() for claim in shown_claims(path, results.command(name))]
 
 
 def rendered(folder: Path, **content: object) -> str:

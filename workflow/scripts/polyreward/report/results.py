@@ -15,12 +15,7 @@ MAKE_KNOWS = ([], ["workflow/scales/tiny.yaml"])  # overlays of the scales that 
 
 @dataclass(frozen=True)
 class Results:
-    """A results folder and its scale's registry.
-
-    Attributes:
-        about: the scale in one sentence.
-        configfiles: overlays on config.yaml.
-    """
+    """A results folder and its scale's registry; about: the scale in one sentence; configfiles: overlays."""
 
     folder: Path
     registry: Registry
@@ -29,9 +24,7 @@ class Results:
 
     @property
     def targets(self) -> dict[str, str]:
-        """{artifact: its target below the folder} in the registry's order; the user's own benchmarks come
-        last.
-        """
+        """{artifact: its target below the folder} in the registry's order, the user's own benchmarks last."""
         own = {f"{OWN}{name}": f"{OWN}{name}.csv" for name in self.registry.scale.settings.own_benchmarks}
         return {name: entry["target"] for name, entry in self.registry.made_here.items()} | own
 
@@ -53,14 +46,8 @@ class Results:
 
 
 def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
-    """Return a results folder with its scale's registry.
-
-    Args:
-        configfiles: overlays on config.yaml; if none, those whose `results` the folder's path ends with.
-
-    Raises:
-        PolyrewardError: the folder or an overlay does not exist, or no scale has such a folder.
-    """
+    """Return a results folder with its scale's registry; without configfiles, the folder's path tells the
+    scale."""
     if not folder.is_dir():
         raise PolyrewardError(
             f"{folder}: no such folder; name a scale's results, such as results or results/tiny"
@@ -76,10 +63,7 @@ def results_of(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
 
 
 def about_scale(paths: Sequence[Path]) -> str:
-    """Return the scale's description from settings files: the last line that starts with "# Scale".
-
-    The names of later files are added.
-    """
+    """Return the last line of settings files that starts with "# Scale", and the names of later files."""
     said, on_top = "", []
     for path in paths:
         lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# Scale")]

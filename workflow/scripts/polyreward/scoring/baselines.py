@@ -32,10 +32,6 @@ class TextScorer:
         )
         return Scores(values, [np.zeros(len(of_prompt), dtype=bool) for of_prompt in values])
 
-    def unbatched(self) -> "TextScorer":
-        """Return itself: it has no batches."""
-        return self
-
 
 def length_baseline() -> TextScorer:
     """Score an answer by its number of characters."""
@@ -43,8 +39,7 @@ def length_baseline() -> TextScorer:
 
 
 def script_baseline() -> TextScorer:
-    """Score an answer by the share of its letters that are in the prompt's script; 1 where it has no
-    letters."""
+    """Score an answer by the share of its letters in the prompt's script; 1 where it has none."""
 
     def share(prompt: str, answer: str) -> float:
         return float(np.nan_to_num(script_share(answer, main_script(prompt)), nan=1.0))
@@ -53,21 +48,19 @@ def script_baseline() -> TextScorer:
 
 
 def tfidf_baseline(train: Sequence[dict], with_prompt: bool, seed: int) -> TextScorer:
-    """Score by character 2-5-grams, TF-IDF weighted, under a Bradley-Terry logistic regression fitted on
-    `train`.
+    """Score by TF-IDF of character 2-5-grams, under a Bradley-Terry logistic regression fitted on `train`.
 
     with_prompt: the text is the prompt, a line break and the answer; else only the answer."""
 
     def text(prompt: str, answer: str) -> str:
         return f"{prompt}\n{answer}" if with_prompt else answer
 
-    texts = {
-        role: [text(as_text(row["prompt"]), row[role]) for row in train] for role in ("chosen", "rejected")
-    }
-    vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(2, 5), sublinear_tf=True).fit(
-        texts["chosen"] + texts["rejected"]
+    chosen, rejected = (
+        [text(as_text(row["prompt"]), row[role]) for row in train] for role in ("chosen", "rejected")
     )
-    difference = vectorizer.transform(texts["chosen"]) - vectorizer.transform(texts["rejected"])
+    vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(2, 5), sublinear_tf=True)
+    vectorizer.fit(chosen + rejected)
+    difference = vectorizer.transform(chosen) - vectorizer.transform(rejected)
     both = scipy.sparse.vstack([difference, -difference])
     model = LogisticRegression(C=10.0, fit_intercept=False, max_iter=1000, random_state=seed)
     model.fit(both, _labels(difference.shape[0]))
@@ -77,9 +70,7 @@ def tfidf_baseline(train: Sequence[dict], with_prompt: bool, seed: int) -> TextS
 
 
 def probe_scores(train: np.ndarray, rows: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Score by a Bradley-Terry logistic regression on frozen features.
-
-    train, rows: (pairs, 2, features), chosen first, as `frozen_features` gives them."""
+    """Score by a Bradley-Terry logistic regression on frozen features (pairs, 2, features), chosen first."""
     difference = train[:, 0] - train[:, 1]
     model = make_pipeline(
         StandardScaler(with_mean=False),

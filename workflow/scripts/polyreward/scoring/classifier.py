@@ -7,9 +7,8 @@ import torch
 
 from polyreward.accel.frozen import FrozenLayers, frozen_count
 from polyreward.accel.trees import can_share, last_states
-from polyreward.core.errors import UnavailableError
 from polyreward.core.logs import progress
-from polyreward.models.batches import padded, token_budget_batches
+from polyreward.models.batches import batched_logits
 from polyreward.models.reward_model import reward_of
 from polyreward.scoring.heads import Reward
 from polyreward.scoring.interface import Conversations, Scores
@@ -18,12 +17,8 @@ from polyreward.scoring.tokens import TextModel, Tokenized, short_text, tokenize
 
 @dataclasses.dataclass(frozen=True)
 class Classifier(TextModel):
-    """A reward model with a head. In fp32 a reward does not depend on its batch, to 1e-5.
+    """A reward model with a head. share: see `shares_prompt`. frozen: a memory of its lower layers."""
 
-    share: see `shares_prompt`. output: the field of the model's output that holds the reward. frozen: a
-    memory of its lower layers; what it does not know yet is added."""
-
-    output: str = "logits"
     frozen: FrozenLayers | None = None
 
     @torch.inference_mode()
@@ -37,7 +32,6 @@ class Classifier(TextModel):
             return texts.scores(dict(rewards(texts, report)))
 
     def _by_head(self, texts: Tokenized, report: Callable[[int], None]) -> Iterator[tuple]:
-        """Yield ((group, member), reward) of each distinct text."""
         pad = pad_of(self.model)
         if self.frozen:
             self.frozen.fill(texts.groups, pad, self.token_budget, True)
@@ -53,16 +47,14 @@ class Classifier(TextModel):
         # Without a pad token a model cannot see where a padded text ends.
         one_by_one = pad is None and not isinstance(self.model, Reward)
         budget = 1 if one_by_one else self.token_budget
-        for batch in token_budget_batches(list(map(len, sequences)), budget):
-            inputs = padded([sequences[i] for i in batch], pad, self.model.device)
-            rewards = _rewards(self.model(**inputs), self.output, len(batch))
-            yield from zip((places[i] for i in batch), rewards, strict=True)
-            report(len(batch))
+        for i, logits in batched_logits(self.model, sequences, pad, budget):
+            yield places[i], logits.float().item()
+            report(1)
 
 
 def with_memory(reward_model: Classifier, top_layers: int, states: dict) -> Classifier:
-    """Return a classifier that runs the layers below its `top_layers` once per text and keeps what they give
-    in `states`, for all models of its base.
+    """Return a classifier that runs the layers below its `top_layers` once per text and keeps them in
+    `states`.
 
     top_layers: those that differ from the base's; 0 for all, and the classifier as it is."""
     count = frozen_count(reward_model.model, top_layers) if reward_model.share else 0
@@ -74,16 +66,11 @@ def with_memory(reward_model: Classifier, top_layers: int, states: dict) -> Clas
 
 
 @torch.inference_mode()
-def shares_prompt(model: torch.nn.Module, output: str = "logits") -> bool:
-    """Return whether a classifier's reward is its head on its decoder's states, which can share prompts, by
-    trying both on a text.
-
-    Else the model is run whole, each conversation by itself."""
-    head = getattr(model, "score", None)
-    if output != "logits" or not isinstance(head, torch.nn.Module) or not hasattr(model, "get_decoder"):
-        return False
-    decoder = model.get_decoder()
-    if decoder is None or not can_share(decoder):
+def shares_prompt(model: torch.nn.Module) -> bool:
+    """Return whether a reward is the head on the decoder's states, which can share prompts, by trying
+    both."""
+    head, decoder = getattr(model, "score", None), getattr(model, "get_decoder", lambda: None)()
+    if not isinstance(head, torch.nn.Module) or decoder is None or not can_share(decoder):
         return False
     inputs = short_text(model)
     states = decoder(**inputs, use_cache=False).last_hidden_state[0]
@@ -100,9 +87,8 @@ def pad_of(model: torch.nn.Module) -> int | None:
 def read_part(model: torch.nn.Module, ids: tuple[int, ...]) -> tuple[int, ...]:
     """Return a text up to where a model's own padding would begin.
 
-    That is not the whole text where the pad token is the one that ends a conversation. Transformers' classes
-    read the last token that is not the pad token. Published heads, written for older versions, read the one
-    before the first pad token."""
+    That is not all where the pad token is one that ends a turn. Transformers' classes read the last token
+    that is not the pad token; published heads, written for older versions, the one before the first."""
     pad = pad_of(model)
     if pad not in ids:
         return ids
@@ -112,13 +98,3 @@ def read_part(model: torch.nn.Module, ids: tuple[int, ...]) -> tuple[int, ...]:
         return ids  # its own code knows
     last = max((place for place, token in enumerate(ids) if token != pad), default=0)
     return ids[: last + 1]
-
-
-def _rewards(found, output: str, count: int) -> list[float]:
-    values = found.get(output)
-    if values is None or values.numel() != count:
-        held = {name: tuple(value.shape) for name, value in found.items() if hasattr(value, "shape")}
-        raise UnavailableError(
-            f"output `{output}` is not one value for each of {count} texts; the model gives {held}"
-        )
-    return values.float().flatten().tolist()

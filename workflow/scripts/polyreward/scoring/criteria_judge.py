@@ -1,5 +1,5 @@
-"""The trained judge as a reward model: it writes criteria, then its verdict; answers are compared pairwise,
-in both orders."""
+"""The trained judge as a reward model: it writes criteria, then its verdict on each two answers, in both
+orders."""
 
 import dataclasses
 import itertools
@@ -23,12 +23,12 @@ from polyreward.scoring.loglik import CausalLM
 
 @dataclasses.dataclass(frozen=True)
 class CriteriaJudge(Composite):
-    """A judge in the layout of Think-as-Locals. An answer's score is the mean log-probability (nats) of its
-    label.
+    """A judge in the layout of Think-as-Locals. An answer's score is the mean log-probability (nats) of
+    its label.
 
-    The mean is over all other answers and both orders of each two, after the criteria that the judge writes
-    (criteria: true; greedily, at most max_new_tokens) or at once. A reply that is not in form is cut where
-    its verdict should begin, and closed with "Verdict:". said: every reply so far, read."""
+    The mean is over all other answers and both orders of each two, after criteria that the judge writes
+    greedily (criteria: true) or at once. A reply that is not in form is cut where its verdict should
+    begin, and closed with "Verdict:". said: every reply so far, read."""
 
     lm: CausalLM
     criteria: bool
@@ -42,7 +42,7 @@ class CriteriaJudge(Composite):
         if self.criteria:
             verdicts = self.judged(distinct, label)[1]
         else:
-            verdicts = self.verdicts(distinct, [Reply()] * len(distinct), label)
+            verdicts = self._verdicts(distinct, [Reply()] * len(distinct), label, {})
         too_long = cut_requests(self.lm.tokenizer, list(map(as_turns, distinct)), self.lm.max_length)
         cut = dict(zip(distinct, too_long, strict=True))
         values, truncated = [], []
@@ -52,48 +52,36 @@ class CriteriaJudge(Composite):
         return Scores(values, truncated)
 
     def judged(self, requests: Sequence[str], label: str) -> tuple[list[Reply], dict[str, np.ndarray]]:
-        """Return what is replied to questions, greedily, read, and `verdicts` after it; a question is run
-        once for both."""
-        if not runs_from_shared_prompts(self.lm.model):
-            replies = self.read(self.texts(requests, label))
-            return replies, self.verdicts(requests, replies, label)
-        sequences, texts, found = self._sequences(requests), {}, {}
-        for batch, new, begun in generated_by_batch(self.lm, sequences, self.max_new_tokens, label):
-            texts.update(zip(batch, self._decoded(new), strict=True))
-            read = [read_reply(*texts[i]).criteria for i in batch]
-            asked = [(requests[i], criteria) for i, criteria in zip(batch, read, strict=True)]
-            model, tokenizer, questions = self.lm.model, self.lm.tokenizer, [sequences[i] for i in batch]
-            logprobs = label_logprobs_after(model, tokenizer, asked, questions, begun)
-            if logprobs is not None:
-                found.update(zip(asked, logprobs, strict=True))
-        replies = self.read([texts[i] for i in range(len(requests))])
-        return replies, self.verdicts(requests, replies, label, found)
-
-    def read(self, texts: Sequence[tuple[str, bool]]) -> list[Reply]:
-        """Read replies, (text, whether the judge ended it), and remember them."""
-        found = [read_reply(text, ended) for text, ended in texts]
-        self.said.extend(found)
-        return found
+        """Return replies to questions, and {question: its labels' log-probabilities after its reply}."""
+        texts, found = {}, {}
+        if runs_from_shared_prompts(self.lm.model):
+            sequences = self._sequences(requests)
+            for batch, new, begun in generated_by_batch(self.lm, sequences, self.max_new_tokens, label):
+                texts.update(zip(batch, self._decoded(new), strict=True))
+                asked = [(requests[i], read_reply(*texts[i]).criteria) for i in batch]
+                questions = [sequences[i] for i in batch]
+                logprobs = label_logprobs_after(self.lm.model, self.lm.tokenizer, asked, questions, begun)
+                if logprobs is not None:
+                    found.update(zip(asked, logprobs, strict=True))
+        else:
+            texts = dict(enumerate(self.texts(requests, label)))
+        replies = [read_reply(*texts[i]) for i in range(len(requests))]
+        self.said.extend(replies)
+        return replies, self._verdicts(requests, replies, label, found)
 
     def texts(self, requests: Sequence[str], label: str) -> list[tuple[str, bool]]:
         """Return (greedy reply, whether the judge ended it) for each question."""
         return self._decoded(generated(self.lm, self._sequences(requests), self.max_new_tokens, label))
 
-    def verdicts(
-        self,
-        requests: Sequence[str],
-        replies: Sequence[Reply],
-        label: str,
-        found: Mapping[tuple, np.ndarray] | None = None,
+    def _verdicts(
+        self, requests: Sequence[str], replies: Sequence[Reply], label: str, found: Mapping[tuple, np.ndarray]
     ) -> dict[str, np.ndarray]:
-        """Return each question's log-probabilities of the labels, normalised.
-
-        found: {(question, criteria): what label_logprobs has of it}, where that is known already."""
+        """Return {question: its labels' log-probabilities, normalised}; found: what is known already."""
         faults = sum(reply.fault is not None for reply in replies)
         if faults:
             announce(f"{label}: {faults} of {len(requests)} replies are not in form; each is closed by force")
         read = [(request, reply.criteria) for request, reply in zip(requests, replies, strict=True)]
-        known, lm = dict(found or {}), self.lm
+        known, lm = dict(found), self.lm
         left = [one for one in read if one not in known]
         if left:
             logprobs = label_logprobs(lm.model, lm.tokenizer, left, lm.max_length, lm.token_budget)
@@ -109,8 +97,7 @@ class CriteriaJudge(Composite):
 
 
 def _questions(conversation: Conversations) -> list[tuple[tuple[int, int], str]]:
-    """Return ((number of answer A, of answer B), question) for all twos of an item's answers in both
-    orders."""
+    """Return ((number of answer A, of B), question) for all twos of an item's answers, both orders."""
     prompt, answers = conversation
     places = itertools.permutations(range(len(answers)), 2)
     return [(shown, question(prompt, *(answers[number] for number in shown))) for shown in places]

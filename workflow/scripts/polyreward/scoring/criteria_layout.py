@@ -1,5 +1,4 @@
-"""The one form in which a judge is asked about two answers and replies, and its reader, which accepts what a
-person would."""
+"""The form in which a judge is asked about two answers and replies, and its lenient reader."""
 
 import dataclasses
 import re
@@ -46,8 +45,8 @@ HEADING = re.compile(r"[^.!?。！？]*[:：]|criteria", re.IGNORECASE)
 class Reply:
     """A reply that was read. criteria: what it says before its verdict, a line each.
 
-    verdict: one of LABELS; None where there is a fault, one of FAULTS. A reply with a fault keeps what it
-    says before the place of a verdict, so that a judge can be made to close it there."""
+    verdict: one of LABELS; None where there is a fault, one of FAULTS. A judge can be made to close a
+    reply with a fault where its criteria end."""
 
     criteria: tuple[str, ...] = ()
     verdict: str | None = None
@@ -68,12 +67,11 @@ def written(criteria: Sequence[str], verdict: str) -> str:
 
 
 def read_reply(text: str, ended: bool, criteria_wanted: bool = True) -> Reply:
-    """Read a reply as a person would: blank lines, Markdown, headings, brackets, case, bullets and full stops
-    do not matter.
+    """Read a reply as a person would: blank lines, Markdown, headings, brackets, case and bullets do not
+    matter.
 
-    All verdicts of a reply have to name the same one label; words after it do not count. ended: whether the
-    model ended it; a reply that was cut off has the fault "endless", even after a verdict. criteria_wanted:
-    whether a reply without criteria has a fault."""
+    All its verdicts have to name the same label; words after it do not count. ended: whether the model
+    ended it; else the fault is "endless". criteria_wanted: whether a reply without criteria has a fault."""
     lines = [line.strip() for line in MARKS.sub("", text).split("\n") if line.strip()]
     start = next((number for number, line in enumerate(lines) if BEGINS.search(line)), len(lines))
     bare = BARE.fullmatch(_plain(lines[-1])) if start == len(lines) > 0 else None
@@ -94,7 +92,7 @@ def _plain(text: str) -> str:
 
 
 def _verdicts(lines: Sequence[str]) -> list[str | None]:
-    """Return the label of each verdict in some lines; None for one that does not name a single label."""
+    """Return the label of each verdict in some lines; None for one that names no single label."""
     found = []
     for number, line in enumerate(lines):
         starts = [begin.start() for begin in BEGINS.finditer(line)]
@@ -111,13 +109,11 @@ def _verdicts(lines: Sequence[str]) -> list[str | None]:
 
 
 def _before(lines: Sequence[str]) -> list[str]:
-    """Return the part of the first line before its verdict, if there is one."""
     return [line[: begin.start()] for line in lines[:1] if (begin := BEGINS.search(line)) and begin.start()]
 
 
 def _criteria(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return lines without their numbers; those that say nothing, and a heading before the first, are
-    none."""
+    """Return lines without their numbers, a heading before the first, and those that say nothing."""
     found: list[str] = []
     for line in lines:
         numbered = NUMBERED.fullmatch(line)

@@ -23,7 +23,8 @@ LOADERS = {
     "judge with criteria": "polyreward.scoring.criteria_judge:load_judge",
 }
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")  # <repository>, or <owner>/<repository>
-CRITERIA_VERDICTS = ("criteria", "no-criteria")  # in the layout of Think-as-Locals
+# Tokens of a batch at most: eager attention holds a number for each two tokens of a row, and of each head
+EAGER_TOKENS = 8192
 
 
 def loader_of(entry: dict) -> str:
@@ -34,7 +35,8 @@ def loader_of(entry: dict) -> str:
         return LOADERS["judge on a server"]
     if "serve" in entry:
         return LOADERS["judge that is served here"]
-    return LOADERS["judge with criteria" if entry.get("verdict") in CRITERIA_VERDICTS else "judge"]
+    by_criteria = entry.get("verdict") in ("criteria", "no-criteria")
+    return LOADERS["judge with criteria" if by_criteria else "judge"]
 
 
 def load_reward_model(entry: dict, scoring: dict, cache: str | Path) -> "RewardModel":
@@ -54,8 +56,7 @@ def load_reward_model(entry: dict, scoring: dict, cache: str | Path) -> "RewardM
 
 
 def source_problems(source: str) -> Iterator[str]:
-    """Yield a problem where a source can only be a folder, and is none that holds a model; the hub is not
-    asked."""
+    """Yield a problem where a source can only be a folder, and holds no model; the hub is not asked."""
     if Path(source).is_dir():
         if not (Path(source) / "config.json").is_file():
             yield f"{source}: is no model folder (no config.json in it); correct the path"

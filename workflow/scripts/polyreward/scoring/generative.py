@@ -1,5 +1,4 @@
-"""Generative reward models: a judge LM that reads a prompt with all its answers and says which is the
-best."""
+"""Generative reward models: a judge LM reads a prompt with all its answers and says which is the best."""
 
 import dataclasses
 import math
@@ -45,14 +44,12 @@ FORMS = {
 
 
 class Backend(Protocol):
-    """Who answers a judge's requests, each a message list. exact, unbatched: as in interface.RewardModel;
-    job: its name."""
+    """Who answers a judge's requests, each a message list. exact: as in interface.RewardModel; job: its name."""
 
     exact: bool
 
     def label_logprobs(self, requests: Sequence[Messages], labels: Sequence[str], job: str) -> np.ndarray:
-        """Return log-probabilities (nats) of the labels as the first token said (requests, labels); a row of
-        nan if unknown."""
+        """Return log-probabilities (nats) of the labels as the first token (requests, labels); nan if unknown."""
         ...
 
     def replies(self, requests: Sequence[Messages], job: str) -> list[str]:
@@ -63,31 +60,27 @@ class Backend(Protocol):
         """Return which requests are truncated."""
         ...
 
-    def unbatched(self) -> "Backend":
-        """Return the same backend that runs each request by itself."""
-        ...
-
 
 @dataclasses.dataclass(frozen=True)
 class Judge(Composite):
-    """A reward model that asks which of a prompt's N answers is best, N times, with every answer once at each
-    position.
+    """A reward model that asks which of a prompt's N answers is best, N times, each once at each position.
 
-    verdict: "labels", the mean over the N replies of the log-probability (nats) of an answer's label,
+    verdict: "labels", the mean over the replies of the log-probability (nats) of an answer's label,
     normalised over the labels; or "text", the share of the replies that name it. A reply without a verdict
-    counts for all answers alike. template: a question with {prompt}, the answers ({answers}, between tags, or
-    {lettered}, "A. " before each) and perhaps {labels}."""
+    counts for all answers alike. template: a question with {prompt}, the answers ({answers}, between tags,
+    or {lettered}, "A. " before each), and perhaps {labels} and {form}, which FORMS has."""
 
     backend: Backend
     verdict: str
-    template: str
+    template: str = TEMPLATE
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer; a request that several items share is asked once.
 
-        Raises PolyrewardError where an item has fewer than 2 or more than 26 answers, and where no reply has
-        a verdict."""
-        asked = [rotated_requests(self.template, c) for c in conversations]
+        Raises PolyrewardError where an item has fewer than 2 or more than 26 answers, and where no reply
+        has a verdict."""
+        template = self.template.replace("{form}", FORMS[self.verdict])
+        asked = [rotated_requests(template, conversation) for conversation in conversations]
         distinct = list(dict.fromkeys(text for texts in asked for text in texts))
         requests = [as_turns(text) for text in distinct]
         if self.verdict == "labels":
@@ -105,8 +98,6 @@ class Judge(Composite):
         return Scores(values, [np.full(len(texts), any(cut[text] for text in texts)) for texts in asked])
 
     def _verdict(self, reply: np.ndarray | str, size: int) -> np.ndarray | None:
-        """Return a reply's log-probability or share of each of `size` labels; None where it says nothing of
-        them."""
         if self.verdict == "labels":
             return None if np.isnan(reply).any() else log_softmax(reply[:size])
         named = named_label(reply, LABELS[:size])
@@ -122,8 +113,7 @@ class Judge(Composite):
 
 
 def check_unread(unread: Sequence, total: int, verdict: str, label: str) -> None:
-    """Report how many of `total` replies have no verdict (`unread`); raise PolyrewardError where none has
-    one."""
+    """Report how many of `total` replies have no verdict (`unread`); raise PolyrewardError where none has."""
     if 0 < len(unread) < total:
         announce(
             f"{label}: {len(unread)} of {total} replies had no verdict; each counts as one for all answers"
@@ -141,28 +131,9 @@ def check_unread(unread: Sequence, total: int, verdict: str, label: str) -> None
         )
 
 
-def judge(backend: Backend, verdict: str, template: str) -> Judge:
-    """Return a judge. template: may leave it to FORMS to say how to reply to its question, where it has
-    {form}.
-
-    Raises PolyrewardError where the template leaves something out."""
-    missing = [
-        names
-        for names in (("{prompt}",), ("{answers}", "{lettered}"))
-        if not any(name in template for name in names)
-    ]
-    if missing:
-        named = " and ".join(" or ".join(names) for names in missing)
-        raise PolyrewardError(f"judge template: it lacks {named}. Add it")
-    return Judge(backend, verdict, template.replace("{form}", FORMS[verdict]))
-
-
-def rotated_requests(template: str, conversations: Conversations) -> list[str]:
-    """Return a judge's N questions about an item; in question r the answer at position p is number (p + r)
-    mod N.
-
-    Raises PolyrewardError where there are fewer than 2 or more than 26 answers."""
-    prompt, answers = conversations
+def rotated_requests(template: str, conversation: Conversations) -> list[str]:
+    """Return a judge's N questions about an item; in question r answer (p + r) mod N is at position p."""
+    prompt, answers = conversation
     if not 2 <= len(answers) <= len(LABELS):
         raise PolyrewardError(
             f"prompt {str(prompt)[:60]!r}: has {len(answers)} answers; a judge compares 2 to {len(LABELS)}"
@@ -182,9 +153,7 @@ def rotated_requests(template: str, conversations: Conversations) -> list[str]:
 
 
 def named_label(reply: str, labels: str) -> str | None:
-    """Return the label that a reply names: the last match of VERDICT, else a last line that holds little but
-    the label.
-
-    None where there is neither, or where it is none of `labels`."""
+    """Return the label that a reply names: the last match of VERDICT, else a last line with little else;
+    or None."""
     found = re.findall(VERDICT, reply) or BARE.findall(reply.rstrip().rpartition("\n")[2])
     return found[-1].upper() if found and found[-1].upper() in list(labels) else None

@@ -1,11 +1,7 @@
-"""Heads of published reward models that transformers has no class for: small models of ours, so that none of
-their code is run.
+"""Heads of published reward models that transformers has no class for, so that none of their code is run.
 
-By the name that their config.json has under `architectures`. Tensors are named as in the published weights;
-what each computes is what its authors' code does for a single conversation. A new head is a class here and a
-line in HEADS."""
-
-from abc import ABC, abstractmethod
+By the name under `architectures` in config.json. Tensors are named as in the published weights, and each
+computes what its authors' code does for a single conversation."""
 
 import torch
 import transformers
@@ -19,9 +15,11 @@ from polyreward.core.errors import UnavailableError
 ANSWER_BEGINS = "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"  # in Llama 3's chat template
 
 
-class Reward(LlamaPreTrainedModel, ABC):
-    """A Llama decoder with a head of its own; the reward is (conversations, 1), as `logits`. Padding is on
-    the right."""
+class Reward(LlamaPreTrainedModel):
+    """A Llama decoder with a head of its own, made by `add_head`; padding is on the right.
+
+    The reward, `logits`, is what `rewards` computes of ids and states (conversations, tokens, ...) and the
+    place of each last token."""
 
     def __init__(self, config):
         super().__init__(config)
@@ -29,17 +27,8 @@ class Reward(LlamaPreTrainedModel, ABC):
         self.add_head(config)
         self.post_init()
 
-    @abstractmethod
-    def add_head(self, config) -> None:
-        """Make the layers above the decoder, under the names of the published weights."""
-
     def learn_tokens(self, tokenizer) -> None:
         """Look up tokens that the head goes by."""
-
-    @abstractmethod
-    def rewards(self, ids: torch.Tensor, states: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
-        """Return (conversations, 1). ids: (conversations, tokens). states: the decoder's. ends: the place of
-        each last token."""
 
     def forward(
         self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **_
@@ -51,8 +40,7 @@ class Reward(LlamaPreTrainedModel, ABC):
 
 
 class TwoLayers(Reward):
-    """INF-ORM's: two linear layers with ReLU between them, on the last token's state. Source: its model
-    card."""
+    """INF-ORM's: two linear layers with ReLU between, on the last token's state. Source: its model card."""
 
     def add_head(self, config) -> None:
         """Make `score`."""
@@ -65,8 +53,7 @@ class TwoLayers(Reward):
 
 
 class Gate(nn.Module):
-    """ArmoRM's weights of its objectives: layers with ReLU between them, then a softmax at a temperature,
-    times a scale."""
+    """ArmoRM's weights of its objectives: ReLU layers, then a softmax at a temperature, times a scale."""
 
     def __init__(self, config):
         super().__init__()
@@ -78,19 +65,17 @@ class Gate(nn.Module):
         self.logit_scale = nn.Parameter(torch.ones(1))
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        """Return (conversations, objectives) of the states (conversations, d_model) at the ends of their
-        prompts."""
+        """Return (conversations, objectives) of the states at the ends of prompts."""
         for layer in self.layers[:-1]:
             states = torch.relu(layer(states))
         return torch.softmax(self.layers[-1](states) / self.temperature, dim=-1) * self.logit_scale
 
 
 class GatedObjectives(Reward):
-    """ArmoRM's: objectives read at the last token, weighed by the tokens before the last answer. Source:
-    arXiv 2406.12845.
+    """ArmoRM's: objectives at the last token, weighed by the tokens before the last answer. Source: arXiv
+    2406.12845.
 
-    Where an answer is so long that its beginning was cut away, the weights are read at the first token that
-    is left."""
+    Where an answer's beginning was cut away, the weights are read at the first token that is left."""
 
     def add_head(self, config) -> None:
         """Make `regression_layer`, `reward_transform_matrix` and `gating`."""
@@ -105,9 +90,7 @@ class GatedObjectives(Reward):
     def rewards(self, ids: torch.Tensor, states: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
         """Return the weighed sum of the objectives."""
         objectives = self.regression_layer(_at(states, ends)) @ self.reward_transform_matrix
-        begins = torch.tensor(
-            [last_place(row, self.answer_begins) or 0 for row in ids.tolist()], device=states.device
-        )
+        begins = torch.tensor([last_place(row, self.answer_begins) or 0 for row in ids.tolist()])
         return (self.gating(_at(states, begins)) * objectives).sum(dim=-1, keepdim=True)
 
 
@@ -115,10 +98,10 @@ HEADS = {"INFORMForSequenceClassification": TwoLayers, "LlamaForRewardModelWithG
 
 
 def head_of(config, source, remote_code: bool) -> type | None:
-    """Return our class for the head that a configuration names; None where transformers has it, or its own
-    code is run.
+    """Return our class for the head that a configuration names; None where transformers or remote code has
+    it.
 
-    Raises UnavailableError where the head is unknown here: its weights would be misread or left out."""
+    Raises UnavailableError where the head is unknown: its weights would be misread or left out."""
     named = (config.architectures or [None])[0]
     if remote_code or named is None or hasattr(transformers, named):
         return None

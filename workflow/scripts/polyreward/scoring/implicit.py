@@ -38,8 +38,7 @@ class MutualInformation(LogLikelihood):
 
 @dataclasses.dataclass(frozen=True)
 class LogRatio(Composite):
-    """beta (log policy(answer | prompt) - log reference(answer | prompt)), a DPO model's own reward. Source:
-    arXiv 2305.18290."""
+    """beta (log policy(answer | prompt) - log reference(answer | prompt)): arXiv 2305.18290."""
 
     policy: CausalLM
     reference: CausalLM
@@ -58,23 +57,20 @@ class LogRatio(Composite):
         )
 
 
-def check_same_tokens(policy: CausalLM, reference: CausalLM, name: str) -> None:
-    """Raise PolyrewardError unless policy and reference read a text as the same tokens."""
-    text = "Reward 1 \u00e9\u00df \ud55c\uad6d\uc5b4 \u4e2d\u6587 models?"
-    if policy.tokenizer.encode(text) != reference.tokenizer.encode(text):
-        raise PolyrewardError(
-            f"{name}: the reference reads text as other tokens than the policy; name the one it was trained"
-            " from"
-        )
-
-
 def implicit(entry: dict, scoring: dict, cache) -> LogLikelihood | LogRatio:
-    """Load an entry of kind `implicit`; arguments as in load_reward_model."""
+    """Load an entry of kind `implicit`; arguments as in load_reward_model.
+
+    Raises PolyrewardError where policy and reference read a text as different tokens."""
     policy = causal_lm_of(entry, scoring)
     if entry.get("pmi"):
         return MutualInformation(policy)
     if "reference" not in entry:
         return LogLikelihood(policy)
     reference = causal_lm_of(entry["reference"], scoring)
-    check_same_tokens(policy, reference, entry["source"])
+    text = "Reward 1 \u00e9\u00df \ud55c\uad6d\uc5b4 \u4e2d\u6587 models?"
+    if policy.tokenizer.encode(text) != reference.tokenizer.encode(text):
+        raise PolyrewardError(
+            f"{entry['source']}: the reference reads text as other tokens than the policy; name the one that"
+            " it was trained from"
+        )
     return LogRatio(policy, reference, entry.get("beta", 0.1))

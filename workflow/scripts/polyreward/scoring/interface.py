@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -42,11 +42,6 @@ class RewardModel(Protocol):
         """Score every answer; label: what to call the job in progress messages."""
         ...
 
-    def unbatched(self) -> "RewardModel":
-        """Return the same reward model that runs each text by itself, to see how much batching moves its
-        scores."""
-        ...
-
 
 class Composite:
     """Base of dataclasses that score by the models in their fields: they are as exact as these are."""
@@ -54,15 +49,4 @@ class Composite:
     @property
     def exact(self) -> bool:
         """Whether all its models are."""
-        return all(model.exact for model in self._models().values())
-
-    def unbatched(self) -> Self:
-        """Return the same with models that run each text by itself."""
-        return dataclasses.replace(self, **{name: one.unbatched() for name, one in self._models().items()})
-
-    def _models(self) -> dict[str, Any]:
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        found = {name: value for name, value in values.items() if hasattr(value, "exact")}
-        if not found:
-            raise TypeError(f"{type(self).__name__} has no model in its fields")
-        return found
+        return all(value.exact for value in vars(self).values() if hasattr(value, "exact"))

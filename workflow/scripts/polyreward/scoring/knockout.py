@@ -14,9 +14,9 @@ from polyreward.scoring.interface import Composite, Conversations, RewardModel, 
 class Knockout(Composite):
     """A reward model whose answers play a knock-out; each match is one call of `judge` with two answers.
 
-    An answer's score is the number of its matches won, a bye among them. A drawn match gives both half a
-    point, and one of them goes on at random. So answers that the judge cannot distinguish tie at the top.
-    seed: of these draws, which depend on the prompt and its answers only."""
+    An answer's score is its matches won, a bye among them. A draw gives both half a point, and one of them
+    goes on at random, by `seed`, the prompt and its answers. So answers that the judge cannot distinguish
+    tie at the top."""
 
     judge: RewardModel
     seed: int
@@ -31,19 +31,15 @@ class Knockout(Composite):
             played = self.judge.score(matches, f"{label}, round {number}")
             results = zip(played.values, played.truncated, strict=True)
             for bracket in open_brackets:
-                bracket.advance([next(results) for _ in bracket.matches()])
+                bracket.advance([next(results) for _ in bracket.pairs()])
         return Scores([bracket.points for bracket in brackets], [bracket.truncated for bracket in brackets])
 
 
 class _Bracket:
-    """The knock-out of one prompt's answers: who is still in, and the points so far."""
-
     def __init__(self, conversation: Conversations, seed: int):
-        self.conversation = conversation
-        self.draws = np.random.default_rng(
-            job_seed(seed, "knockout", as_text(conversation.prompt), *conversation.answers)
-        )
-        self.players = [int(number) for number in self.draws.permutation(len(conversation.answers))]
+        self.prompt, self.answers = conversation
+        self.draws = np.random.default_rng(job_seed(seed, "knockout", as_text(self.prompt), *self.answers))
+        self.players = self.draws.permutation(len(self.answers)).tolist()
         self.points = np.zeros(len(self.players))
         self.truncated = np.zeros(len(self.players), dtype=bool)
 
@@ -51,16 +47,17 @@ class _Bracket:
         return list(zip(self.players[::2], self.players[1::2], strict=False))
 
     def matches(self) -> list[Conversations]:
-        prompt, answers = self.conversation
-        return [Conversations(prompt, (answers[one], answers[other])) for one, other in self.pairs()]
+        return [
+            Conversations(self.prompt, (self.answers[one], self.answers[other]))
+            for one, other in self.pairs()
+        ]
 
     def advance(self, results: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
         """Enter the round's results, (scores, truncated) of each match; an odd player out has a bye."""
-        pairs, with_bye = self.pairs(), self.players[len(self.players) - len(self.players) % 2 :]
+        with_bye = self.players[len(self.players) - len(self.players) % 2 :]
         winners = []
-        for pair, (scores, cut) in zip(pairs, results, strict=True):
-            # The difference keeps a score that is not a number: it ends up in the points, where it is
-            # refused.
+        for pair, (scores, cut) in zip(self.pairs(), results, strict=True):
+            # The difference keeps a NaN, which ends up in the points, where it is refused.
             won = 0.5 + 0.5 * np.sign([scores[0] - scores[1], scores[1] - scores[0]])
             self.points[list(pair)] += won
             self.truncated[list(pair)] |= cut

@@ -13,7 +13,7 @@ from polyreward.accel.trees import LONGEST, last_states
 from polyreward.core.conversations import Messages, as_turns, conversation_ids, rendered
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress
-from polyreward.models.batches import left_padded, padded, token_budget_batches
+from polyreward.models.batches import batched_logits, left_padded, token_budget_batches
 from polyreward.models.generation import declared_ends
 from polyreward.scoring.generative import NEW_TOKENS, Judge
 from polyreward.scoring.interface import Composite
@@ -36,79 +36,81 @@ class LocalBackend(Composite):
 
     @torch.inference_mode()
     def label_logprobs(self, requests: Sequence[Messages], labels: Sequence[str], job: str) -> np.ndarray:
-        """Return log-probabilities (nats) of the labels' tokens after the generation prompt (requests,
-        labels)."""
+        """Return log-probabilities (nats) of the labels after the generation prompt (requests, labels)."""
         tokens = torch.tensor(label_tokens(self.lm.tokenizer, labels))
         found = np.empty((len(requests), len(labels)))
-        for index, logprobs in self._next_logprobs(self._sequences(requests), tokens, job):
+        sequences = kept_ids(self.lm.tokenizer, requests, self.lm.max_length)
+        for index, logprobs in self._next_logprobs(sequences, tokens, job):
             found[index] = logprobs
         return found
 
     @torch.inference_mode()
     def replies(self, requests: Sequence[Messages], job: str) -> list[str]:
         """Return greedy replies."""
-        found = generated(self.lm, self._sequences(requests), self.max_new_tokens, job)
+        sequences = kept_ids(self.lm.tokenizer, requests, self.lm.max_length)
+        found = generated(self.lm, sequences, self.max_new_tokens, job)
         return self.lm.tokenizer.batch_decode(found, skip_special_tokens=True)
-
-    def _sequences(self, requests: Sequence[Messages]) -> list[list[int]]:
-        return kept_ids(self.lm.tokenizer, requests, self.lm.max_length)
 
     def _next_logprobs(
         self, sequences: Sequence[list[int]], tokens: torch.Tensor, job: str
     ) -> Iterator[tuple[int, torch.Tensor]]:
         """Yield (index, log-probabilities (nats) of the tokens as the next one) of each sequence."""
-        lm, pad = self.lm, self.lm.tokenizer.pad_token_id
+        lm = self.lm
+        if not lm.plain_head:
+            found = batched_logits(lm.model, sequences, lm.tokenizer.pad_token_id, lm.token_budget)
+            for index, logits in found:
+                yield index, logits[len(sequences[index]) - 1].float().log_softmax(dim=-1)[tokens].cpu()
+            return
+        groups = beginning_alike(sequences, LONGEST)
+        texts = [[sequences[index] for index in group] for group in groups]
         with progress(job, len(sequences)) as report:
-            if lm.plain_head:
-                decoder = lm.model.get_decoder()
-                groups = beginning_alike(sequences, LONGEST)
-                texts = [[sequences[index] for index in group] for group in groups]
-                found = last_states(decoder, texts, pad, lm.token_budget, lm.share, report=report)
-                ends = ((states[-1:], tokens[None], groups[group][member]) for group, member, states in found)
-                for logprobs, index in token_logprobs(lm, ends):
-                    yield index, logprobs[0]
-                return
-            for batch in token_budget_batches(list(map(len, sequences)), lm.token_budget):
-                logits = lm.model(**padded([sequences[i] for i in batch], pad, lm.model.device)).logits
-                for index, of_text in zip(batch, logits, strict=True):
-                    yield index, of_text[len(sequences[index]) - 1].float().log_softmax(dim=-1)[tokens].cpu()
-                report(len(batch))
+            found = last_states(
+                lm.model.get_decoder(),
+                texts,
+                lm.tokenizer.pad_token_id,
+                lm.token_budget,
+                lm.share,
+                report=report,
+            )
+            ends = ((states[-1:], tokens[None], groups[group][member]) for group, member, states in found)
+            for logprobs, index in token_logprobs(lm, ends):
+                yield index, logprobs[0]
 
 
 def beginning_alike(sequences: Sequence[list[int]], longest: float) -> list[list[int]]:
     """Return the sequences' indices in groups of which a row each computes the fewest tokens in all.
 
-    Those of a group are neighbours in alphabetical order, as an item's questions are. longest: a group's row
-    is at most so many times as long as its longest sequence."""
+    A group's are neighbours in alphabetical order. longest: how many times as long as its longest sequence
+    a row may be."""
     order = sorted(range(len(sequences)), key=sequences.__getitem__)
+    sizes = [len(sequences[index]) for index in order]
     begins_like = [
-        len(os.path.commonprefix([sequences[one], sequences[next_one]])) for one, next_one in pairwise(order)
+        len(os.path.commonprefix([sequences[one], sequences[other]])) for one, other in pairwise(order)
     ]
-    # Of the first n: the most tokens that sharing saves, and where the last group begins.
-    saved, starts = [0], []
+    # Of the first n: (most tokens that sharing saves, where the last group begins)
+    best = [(0, 0)]
     for stop in range(1, len(order) + 1):
-        best = (saved[stop - 1], stop - 1)
-        total = most = len(sequences[order[stop - 1]])
-        shared = most
-        for start in range(stop - 2, -1, -1):
-            shared = min(shared, begins_like[start])
-            total, most = total + len(sequences[order[start]]), max(most, len(sequences[order[start]]))
-            here = (stop - start - 1) * shared
-            if not shared or total - here > longest * most:
+        total, most, shared = 0, 0, sizes[stop - 1]
+        candidates = []
+        for start in range(stop - 1, -1, -1):
+            if start < stop - 1:
+                shared = min(shared, begins_like[start])
+            total, most = total + sizes[start], max(most, sizes[start])
+            saved = (stop - start - 1) * shared
+            if candidates and (not shared or total - saved > longest * most):
                 break
-            best = max(best, (saved[start] + here, start))
-        saved.append(best[0])
-        starts.append(best[1])
+            candidates.append((best[start][0] + saved, start))
+        best.append(max(candidates))
     groups, stop = [], len(order)
     while stop:
-        groups.append(order[starts[stop - 1] : stop])
-        stop = starts[stop - 1]
+        start = best[stop][1]
+        groups.append(order[start:stop])
+        stop = start
     return groups[::-1]
 
 
 def generated(lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int, job: str) -> list[list[int]]:
-    """Return the likeliest tokens that a model adds to each sequence, with the one that ends them where it
-    ends, whatever the model's own settings of generation are."""
+    """Return the likeliest tokens that a model adds to each sequence, with the one that ends them."""
     found: list[list[int]] = [[] for _ in sequences]
     for batch, new, _ in generated_by_batch(lm, sequences, max_new_tokens, job):
         for i, tokens in zip(batch, new, strict=True):
@@ -119,8 +121,7 @@ def generated(lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int,
 def generated_by_batch(
     lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int, job: str
 ) -> Iterator[tuple[list[int], list[list[int]], Begun]]:
-    """Yield (indices of some sequences, what the model adds to each, what it has run of them); arguments as
-    in `generated`."""
+    """Yield (indices of some sequences, what the model adds to each, what it has run of them)."""
     # What is masked may be any token; but finished replies are padded too, and an end token is not shown.
     pad = lm.tokenizer.eos_token_id if lm.tokenizer.pad_token_id is None else lm.tokenizer.pad_token_id
     ends, settings = ends_of(lm), {"do_sample": False, "num_beams": 1, "repetition_penalty": 1.0}
@@ -145,11 +146,10 @@ def ends_of(lm: CausalLM) -> set[int]:
 
 
 def label_tokens(tokenizer, labels: Sequence[str]) -> list[int]:
-    """Return the token that begins each label in an answer, as the chat template sets it after the generation
-    prompt.
+    """Return the token that begins each label in an answer, as the chat template sets it.
 
-    Where the template opens an answer in another way (with an empty thought, say), it is the first token of
-    the label by itself. Raises PolyrewardError where two labels begin with the same token."""
+    Where the template opens an answer in another way, it is the first token of the label by itself. Raises
+    PolyrewardError where two labels begin with the same token."""
     start = request_ids(tokenizer, as_turns("?"))
     answered = [conversation_ids(tokenizer, "?", label, len(start) + 99)[0] for label in labels]
     tokens = [ids[len(start)] for ids in answered if ids[: len(start)] == start]
@@ -179,6 +179,5 @@ def cut_requests(tokenizer, requests: Sequence[Messages], max_length: int) -> li
 
 def load_judge(entry: dict, scoring: dict, cache) -> Judge | PairJudge:
     """Load a judge that is run here; arguments as in load_reward_model."""
-    return judge_of(
-        entry, LocalBackend(causal_lm_of(entry, scoring), entry.get("max_new_tokens", NEW_TOKENS))
-    )
+    new_tokens = entry.get("max_new_tokens", NEW_TOKENS)
+    return judge_of(entry, LocalBackend(causal_lm_of(entry, scoring), new_tokens))

@@ -1,7 +1,7 @@
 """Judges that are asked about two answers as a published benchmark asks: once, in an order that is drawn.
 
-The reply's name of an answer counts, as in RewardBench, or the probabilities of both names, as in AlpacaEval
-2 (weighted_alpaca_eval_gpt4_turbo in tatsu-lab/alpaca_eval)."""
+The reply's name of an answer counts, as in RewardBench, or the probabilities of both, as in AlpacaEval 2
+(weighted_alpaca_eval_gpt4_turbo in tatsu-lab/alpaca_eval)."""
 
 import dataclasses
 import hashlib
@@ -15,7 +15,7 @@ from scipy.special import softmax
 from polyreward.core.conversations import Messages, as_text
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
-from polyreward.scoring.generative import TEMPLATE, Backend, Judge, check_unread, judge
+from polyreward.scoring.generative import TEMPLATE, Backend, Judge, check_unread
 from polyreward.scoring.interface import Composite, Conversations, Scores
 
 PLACES = re.compile(r"\{(prompt|first|second)\}")
@@ -23,11 +23,11 @@ PLACES = re.compile(r"\{(prompt|first|second)\}")
 
 @dataclasses.dataclass(frozen=True)
 class PairQuestion:
-    """A question about two answers. text: with {prompt}, {first} and {second}; system: a message before it,
+    """A question about two answers. text: with {prompt}, {first} and {second}; system: a message before,
     or "".
 
-    verdicts: how a reply names the first and the second answer; pattern: a regular expression whose one group
-    is such a name. Raises PolyrewardError where the text shows not all, or the pattern finds no name."""
+    verdicts: how a reply names the first and the second answer; pattern: a regular expression whose one
+    group is such a name. Raises PolyrewardError where they lack one of these."""
 
     system: str
     text: str
@@ -35,7 +35,7 @@ class PairQuestion:
     pattern: str
 
     def __post_init__(self):
-        """Check the question."""
+        """Check the question, which may be a file of the user's."""
         missing = {"prompt", "first", "second"} - set(PLACES.findall(self.text))
         if missing:
             raise PolyrewardError(
@@ -55,34 +55,28 @@ class PairQuestion:
         return [*system, {"role": "user", "content": asked}]
 
     def named(self, reply: str) -> int | None:
-        """Return which answer a reply names, 0 or 1, by the pattern's last match; None where it names
-        neither."""
+        """Return which answer the pattern's last match names, 0 or 1; None where it names neither."""
         found = re.findall(self.pattern, reply)
         return list(self.verdicts).index(found[-1]) if found and found[-1] in self.verdicts else None
-
-    @property
-    def named_alone(self) -> bool:
-        """Whether a reply that is a name and nothing else is in form, so that its first token says which."""
-        return [self.named(name) for name in self.verdicts] == [0, 1]
 
 
 @dataclasses.dataclass(frozen=True)
 class PairJudge(Composite):
-    """A judge with a question of its own for two answers; of more than two it is asked as any other judge, in
-    all orders.
+    """A judge with a question of its own for two answers; of more it is asked as any other judge.
 
-    The answer that is named gets 1 and the other 0. By labels, each gets the probability of its name as the
-    reply's first token, normalised over the two. Both get one half where the reply names neither."""
+    The answer that is named gets 1 and the other 0. By labels, each gets the probability of its name as
+    the reply's first token, normalised over the two. Both get one half where the reply names neither."""
 
     judge: Judge
     question: PairQuestion
 
     def __post_init__(self):
-        """Check that the question has the labels that the judge goes by."""
-        if self.weighs and not self.question.named_alone:
+        """Check that a reply is just a name where its first token has to say which."""
+        names = self.question.verdicts
+        if self.weighs and [self.question.named(name) for name in names] != [0, 1]:
             raise PolyrewardError(
-                f"judge question: a reply to it is not just {' or '.join(self.question.verdicts)}, so its"
-                " first token is no label; set verdict: text"
+                f"judge question: a reply to it is not just {' or '.join(names)}, so its first token is no"
+                " label; set verdict: text"
             )
 
     @property
@@ -111,30 +105,25 @@ class PairJudge(Composite):
             self.question.request(prompt, *(answers[::-1] if turn else answers))
             for (prompt, answers), turn in zip(pairs, turned, strict=True)
         ]
-        shown = self._weighed(requests, label) if self.weighs else self._named(requests, label)
-        cuts = self.backend.cut(requests)
-        values = [value[::-1] if turn else value for value, turn in zip(shown, turned, strict=True)]
-        return [(value, np.full(2, cut)) for value, cut in zip(values, cuts, strict=True)]
-
-    def _named(self, requests: Sequence[Messages], label: str) -> list[np.ndarray]:
-        """Return 1 and 0, as shown, for the answer that is named and the other."""
-        replies = self.backend.replies(requests, label)
-        named = [self.question.named(reply) for reply in replies]
-        unread = [reply for reply, name in zip(replies, named, strict=True) if name is None]
+        # In the order shown: the probabilities of both names, or 1 and 0; None where neither is named
+        if self.weighs:
+            replies = self.backend.label_logprobs(requests, list(self.question.verdicts), label)
+            shown = [None if np.isnan(row).any() else softmax(row) for row in replies]
+        else:
+            replies = self.backend.replies(requests, label)
+            named = map(self.question.named, replies)
+            shown = [None if name is None else np.eye(2)[name] for name in named]
+        unread = [reply for reply, value in zip(replies, shown, strict=True) if value is None]
         check_unread(unread, len(replies), self.judge.verdict, label)
-        return [np.array([0.5, 0.5]) if name is None else np.eye(2)[name] for name in named]
-
-    def _weighed(self, requests: Sequence[Messages], label: str) -> list[np.ndarray]:
-        """Return the probabilities of the names of both answers, as shown, normalised over the two."""
-        rows = self.backend.label_logprobs(requests, list(self.question.verdicts), label)
-        unread = [row for row in rows if np.isnan(row).any()]
-        check_unread(unread, len(rows), self.judge.verdict, label)
-        return [np.array([0.5, 0.5]) if np.isnan(row).any() else softmax(row) for row in rows]
+        values = [np.array([0.5, 0.5]) if value is None else value for value in shown]
+        values = [value[::-1] if turn else value for value, turn in zip(values, turned, strict=True)]
+        return [
+            (value, np.full(2, cut)) for value, cut in zip(values, self.backend.cut(requests), strict=True)
+        ]
 
 
 def swapped(prompt: object, answers: Sequence[str]) -> bool:
-    """Return by a hash whether a pair is shown with its second answer first: as often as not, and always
-    alike."""
+    """Return by a hash whether a pair is shown with its second answer first: as often as not."""
     text = json.dumps([as_text(prompt), *answers])
     return bool(hashlib.sha256(text.encode()).digest()[0] & 1)
 
@@ -142,8 +131,8 @@ def swapped(prompt: object, answers: Sequence[str]) -> bool:
 def judge_of(entry: dict, backend: Backend) -> Judge | PairJudge:
     """Return the judge of an entry of kind `generative`, whose requests a backend answers.
 
-    Its `question`, if it has one, is {system, text, verdicts, pattern}, or a file of these."""
-    asked = judge(backend, entry.get("verdict", "labels"), entry.get("template", TEMPLATE))
+    Its `question` is {system, text, verdicts, pattern}, or a file of these."""
+    asked = Judge(backend, entry.get("verdict", "labels"), entry.get("template", TEMPLATE))
     if "question" not in entry:
         return asked
     question = entry["question"]

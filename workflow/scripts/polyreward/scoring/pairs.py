@@ -23,29 +23,21 @@ def write_row_scores(
 ) -> None:
     """Score rows by one reward model, and write a score file for each benchmark and language.
 
-    Args:
-        rows: files `<benchmark>/<language>.jsonl`, in any order.
-        outputs: files `<benchmark>/<scorer>/<language>.parquet`.
-    """
+    rows: `<benchmark>/<language>.jsonl`, in any order. outputs: `<benchmark>/<scorer>/<language>.parquet`."""
     files = {(Path(path).parent.name, Path(path).stem): path for path in rows}
     for output in outputs:
         named = parse_score_path(output)
-        table = score_rows(
-            reward_model, read_jsonl(files[named["benchmark"], named["language"]]), str(output)
-        )
-        write_scores(table, output, **named)
+        own = read_jsonl(files[named["benchmark"], named["language"]])
+        write_scores(score_rows(reward_model, own, str(output)), output, **named)
 
 
 def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> pd.DataFrame:
     """Score evaluation rows; return the columns of `score_table`, truncated_share and within_noise.
 
-    The highest of several rejected answers is score_rejected. within_noise: the margin is no larger than
-    `margin_noise`. Raises PolyrewardError that names rows whose scores are NaN."""
+    score_rejected: the highest. within_noise: the margin is no larger than `margin_noise`."""
     scores = reward_model.score(conversations_of(rows), label)
-    table = score_table(
-        rows, [values[0] for values in scores.values], [values[1:].max() for values in scores.values]
-    )
-    margins = (table["score_chosen"] - table["score_rejected"]).to_numpy()
+    chosen, rejected = _chosen_and_best(scores.values)
+    table, margins = score_table(rows, chosen, rejected), chosen - rejected
     equal = table["id"][margins == 0]
     if len(equal):
         announce(
@@ -62,22 +54,25 @@ def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> p
 def margin_noise(reward_model: RewardModel, rows: Sequence[dict], margins: np.ndarray) -> float:
     """Return by how much the margins of rows may move when the same rows are batched in another way.
 
-    With a model in lower precision than fp32, this scores the first rows again, one at a time."""
+    Below fp32, this scores the first rows again, one at a time."""
     if reward_model.exact:
         return FP32_NOISE
-    found = reward_model.unbatched().score(conversations_of(rows[:NOISE_SAMPLE]), "noise")
-    moved = np.array([values[0] - values[1:].max() for values in found.values]) - margins[:NOISE_SAMPLE]
-    return float(np.abs(moved).max())
+    asked = conversations_of(rows[:NOISE_SAMPLE])
+    again = [values for one in asked for values in reward_model.score([one], "noise").values]
+    chosen, rejected = _chosen_and_best(again)
+    return float(np.abs(chosen - rejected - margins[:NOISE_SAMPLE]).max())
+
+
+def _chosen_and_best(values: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    both = np.array([(own[0], own[1:].max()) for own in values], dtype="float64").reshape(-1, 2)
+    return both[:, 0], both[:, 1]
 
 
 def score_table(rows: Sequence[dict], chosen: Sequence[float], rejected: Sequence[float]) -> pd.DataFrame:
     """Return id, template, subset, category, score_chosen and score_rejected of each row.
 
-    A row without a template is its own, by its id.
-
-    Raises:
-        PolyrewardError: rows have scores that are not numbers; it names them.
-    """
+    A row without a template is its own, by its id. Raises PolyrewardError that names rows whose scores are
+    NaN."""
     table = pd.DataFrame(
         {
             "id": [row["id"] for row in rows],

@@ -1,5 +1,4 @@
-"""A judge of this project's own folders on a server that its job starts: the backend of a generative reward
-model."""
+"""A judge on a server that its job starts."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -9,7 +8,6 @@ import numpy as np
 from polyreward.core.conversations import Messages
 from polyreward.core.errors import PolyrewardError
 from polyreward.models.generation import Writing, declared_ends, generation_config
-from polyreward.models.precision import dtype_of
 from polyreward.models.serving import Server
 from polyreward.scoring.generative import NEW_TOKENS, Judge
 from polyreward.scoring.load import load_tokenizer
@@ -19,22 +17,15 @@ from polyreward.scoring.pair_question import PairJudge, judge_of
 
 @dataclasses.dataclass(frozen=True)
 class ServedBackend:
-    """A causal LM on a server as a backend, which lives as long as this does. It asks the questions of
-    LocalBackend.
+    """A causal LM on a server as a backend, which lives as long as this does. It asks as LocalBackend does.
 
-    max_length: tokens of a request, which is truncated on the left. concurrency: requests at a time; None for
-    the server's own setting. exact: whether it computes in fp32."""
+    max_length: tokens of a request, which is truncated on the left. exact: whether it computes in fp32."""
 
     server: Server
     tokenizer: object
     writing: Writing
     max_length: int
     exact: bool
-    concurrency: int | None = None
-
-    def unbatched(self) -> "ServedBackend":
-        """Return the same judge that asks one request at a time."""
-        return dataclasses.replace(self, concurrency=1)
 
     def cut(self, requests: Sequence[Messages]) -> list[bool]:
         """Return which requests are longer than max_length."""
@@ -43,7 +34,7 @@ class ServedBackend:
     def replies(self, requests: Sequence[Messages], job: str) -> list[str]:
         """Return greedy replies; errors as in Server.texts."""
         prompts = kept_ids(self.tokenizer, requests, self.max_length)
-        return self.server.texts(prompts, self.writing, job, concurrency=self.concurrency)
+        return self.server.texts(prompts, self.writing, job)
 
     def label_logprobs(self, requests: Sequence[Messages], labels: Sequence[str], job: str) -> np.ndarray:
         """Raise PolyrewardError: servers report only the likeliest tokens."""
@@ -51,15 +42,11 @@ class ServedBackend:
 
 
 def load_judge(entry: dict, scoring: dict, cache) -> Judge | PairJudge:
-    """Start a server for the folder of an entry that has `serve`; arguments as in load_reward_model.
-
-    Raises:
-        PolyrewardError: as Server and judge_of do, and where the tokenizer has no chat template.
-    """
-    folder, dtype = entry["source"], dtype_of(scoring["dtype"])
+    """Start a server for the folder of an entry that has `serve`; arguments as in load_reward_model."""
+    folder, dtype = entry["source"], scoring["dtype"]
     tokenizer = load_tokenizer(folder)
     ends = (declared_ends(generation_config(folder)) | {tokenizer.eos_token_id}) - {None}
     writing = Writing(entry.get("max_new_tokens", NEW_TOKENS), ends)
     server = Server(entry["serve"], folder, dtype, entry.get("gpus", 1))
-    exact = dtype == "float32"
-    return judge_of(entry, ServedBackend(server, tokenizer, writing, scoring["max_length"], exact))
+    backend = ServedBackend(server, tokenizer, writing, scoring["max_length"], dtype == "float32")
+    return judge_of(entry, backend)

@@ -1,10 +1,8 @@
-"""A model that runs texts, and conversations as its token ids: each distinct one once, those of one prompt
-together."""
+"""Conversations as a model's token ids: each distinct one once, those of one prompt together."""
 
 import dataclasses
 import json
 from collections.abc import Sequence
-from typing import Self
 
 import numpy as np
 import torch
@@ -30,10 +28,6 @@ class TextModel:
     def exact(self) -> bool:
         """Whether it computes in fp32."""
         return self.model.dtype == torch.float32
-
-    def unbatched(self) -> Self:
-        """Return the same model that runs each text by itself."""
-        return dataclasses.replace(self, token_budget=1, share=False)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The section of the CARB benchmark; "paper" means arXiv 2509.21798 here."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,34 +13,19 @@ from polyreward.settings.base import (
     PlainName,
     Positive,
     Section,
-    Share,
 )
-from polyreward.settings.reward_models import Judge, Source
-
-Cosine = Annotated[float, Field(ge=-1, le=1)]
+from polyreward.settings.reward_models import Judge
 
 
-class Embedding(Source):
+class Embedding(Section):
     """The model whose hidden states compare texts."""
 
+    model: str
+    """A name in workflow/catalog/models.yaml."""
     layers: Count | None = None
     """Its lowest layers that are run; null for all."""
     max_length: Count = 128
     """Tokens of a text."""
-
-
-class Filters(Section):
-    """What removes a wrong answer; carb_construction.csv counts it."""
-
-    near_duplicate: Annotated[float, Field(gt=0, le=1)] = 0.98
-    """Likeness to another answer, from 0 to 1 (difflib), from which on one of the two is removed."""
-    script_share: Annotated[float, Field(ge=0, le=1)] = 0.9
-    """Least share of its letters in the language's script."""
-    nearest: Cosine = 0.98
-    """Cosine similarity to the right answer, minus each language's mean. Above this, the answer may be right,
-    too."""
-    farthest: Cosine = -0.3
-    """The same similarity: below this, its subject gives it away."""
 
 
 class Candidates(Section):
@@ -48,8 +33,7 @@ class Candidates(Section):
 
     per_question: Annotated[int, Field(ge=2)]
     """Candidates per question (paper: 16)."""
-    temperature: Positive = 1.0
-    """Sampling temperature."""
+    temperature: ClassVar[float] = 1.0
     max_new_tokens: Count
     """Tokens of a candidate."""
     chat: bool = False
@@ -57,25 +41,22 @@ class Candidates(Section):
 
 
 class PolicyGrpo(GrpoTraining):
-    """A policy for each reward model, trained by GRPO with its score as the reward; then it answers the
-    questions."""
+    """A policy for each reward model, trained by GRPO with its score as the reward."""
 
     policy: str
     """Who is trained: a name in workflow/catalog/models.yaml."""
     reward_models: Names | None = None
-    """Whose scores reward: reward models that are trained here, off_the_shelf or in reward_models; null for
-    all (paper: all)."""
+    """Those trained here, off_the_shelf or in reward_models whose scores reward; null for all (paper:
+    all)."""
     prompts: Count
     """Prompts, drawn by hash from CARB's held-out topics; fewer where there are fewer."""
 
 
 class Perturbation(Section):
-    """Rewrites of the right answer, of which one changes the fact and three do not; every reward model scores
-    them."""
+    """Rewrites of the right answer, of which one changes the fact and three do not."""
 
-    wordings: str | None = "resources/carb/wordings"
-    """Folder of YAML files: right answers in other words, by rule or written; null for none. Where generators
-    write, their paraphrases take the place of these."""
+    wordings: str = "resources/carb/wordings"
+    """Folder of YAML files: right answers in other words, where no generators write them."""
     items_per_cell: Count | None
     """Items of each culture and domain, chosen by hash; null for all (paper: all)."""
 
@@ -94,38 +75,32 @@ class Carb(Section):
     """The benchmark of cultural awareness: one right and three wrong answers."""
 
     cultures: Languages
-    """Cultures in culture_file, or of item_files, each named after its language (paper: the same ten)."""
+    """Cultures in culture_file, or of item_files, each named after its language; the first has
+    Figure 1's item (paper: the same ten)."""
     domains: Names
     """Domains (paper: the same four)."""
     item_files: NamesOrNone = []
-    """Your own items instead of those that are built here: JSON Lines or JSON files, as
-    docs/howto/carb_items.md has them."""
+    """Your own items instead of those that are built here (docs/howto/carb_items.md)."""
     culture_file: str = "resources/carb/cultures.yaml"
     """YAML file: where each culture is, its holidays, and how answers are framed."""
     topics: str = "resources/carb/topics"
     """Folder of <domain>.yaml, your own too (paper: Cultural Atlas, MANGO, WVS)."""
     topics_per_domain: Count | None = None
     """At most so many topics, chosen by hash; null for all."""
-    training_share: Share = 0.15
-    """Share of each domain's topics that is held out of the benchmark, to train judges on."""
     generators: dict[PlainName, Judge] = {}
     """Models of several strengths that write the answers: generative entries, as in reward_models (paper:
     yes)."""
     embedding: Embedding
     """The model whose hidden states compare texts."""
-    filters: Filters = Filters()
-    """What removes a wrong answer."""
     items_per_cell: Count | None
     """Items of each culture and domain, chosen by hash; every scorer sees the same; null for all (paper:
     all)."""
     knockout: NamesOrNone
     """Generative ones of off_the_shelf and reward_models that also judge pairs, in both orders, up to a
     final: rows <name>-knockout."""
-    example_culture: str
-    """One of cultures, whose item Figure 1 shows."""
     questions: Names
-    """Sets of questions that policies answer: datasets of workflow/catalog/datasets.yaml that hold questions,
-    and files as docs/explain/carb.md has them (paper: include-base-44, blend, omgeval)."""
+    """Sets of questions that policies answer: names in workflow/catalog/datasets.yaml, and files as
+    docs/explain/carb.md has them (paper: include-base-44, blend, omgeval)."""
     questions_per_culture: Count | None = None
     """Questions of each set and culture, chosen by hash; null for all."""
     policies: Names
@@ -133,11 +108,9 @@ class Carb(Section):
     candidates: Candidates
     """Their answers."""
     rating: Literal["match", "chrf"] = "chrf"
-    """Rating of picked answers that Figures 4 and 5 show: match (accepted or not) or chrf (nearness). The
-    claims name their own."""
+    """Rating of picked answers that Figures 4 and 5 show: match (accepted or not) or chrf (nearness)."""
     grpo: PolicyGrpo | None = None
-    """A policy for each reward model, trained by GRPO with its score as the reward, next to best-of-N in
-    Figure 5; null for none (paper: yes)."""
+    """A policy for each reward model, next to best-of-N in Figure 5; null for none (paper: yes)."""
     perturbation: Perturbation
     """Rewrites of the right answer."""
     consistency: Consistency

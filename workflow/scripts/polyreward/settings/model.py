@@ -7,7 +7,6 @@ from pydantic import ConfigDict, Field
 from polyreward.settings.base import (
     Count,
     CountFromZero,
-    Distinct,
     Language,
     Names,
     NamesOrNone,
@@ -61,13 +60,13 @@ class Devices(Section):
     """How devices are used. A CUDA device is used wherever there is one."""
 
     launch: str | None = None
-    """Configuration of accelerate for trainings in several processes, each with a batch_size of its own: a
-    file of workflow/accelerate/, or yours; null for one process (paper: DeepSpeed ZeRO-3 on four devices)."""
+    """Accelerate's configuration of trainings in several processes, each with a batch_size of its own: a file
+    of workflow/accelerate/, or yours; null for one process (paper: DeepSpeed ZeRO-3 on four devices)."""
     liger: bool = False
     """Trainings of language models use the kernels of liger-kernel; CUDA only (paper: true, for DPO)."""
     gpu_gib: Positive = 80.0
-    """GiB of memory of each GPU. What does not fit is refused before the first job; on this machine
-    nvidia-smi's number counts."""
+    """GiB of each GPU, where jobs do not run on this machine. What does not fit is refused before the first
+    job."""
     serve: Serve | None = None
     """The server that writes translations, the policies' responses and local judges' verdicts as text; null
     for transformers in the job (docs/howto/vllm.md)."""
@@ -94,9 +93,6 @@ class Scoring(Section):
     """Tokens, truncated on the left (paper: 2048)."""
     token_budget: Count
     """Tokens per padded batch: 2048 is slower than 1024 on a CPU; a GPU takes more."""
-    attention: Literal["sdpa", "eager", "flash_attention_2"] = "sdpa"
-    """Attention, as transformers names it. With sdpa the prompt that answers share is run once, with
-    flash_attention_2 once per answer."""
 
 
 class Intervals(Section):
@@ -128,14 +124,14 @@ class Settings(Section):
     """Folder of this scale's artifacts; its stages are in work/ below it."""
     seed: CountFromZero
     """Root seed; every job derives its own from it and its name (paper: 42)."""
-    precision: Literal["float32", "bfloat16", "auto"]
-    """What models compute in, in every job. auto: bfloat16 where the processor or GPU multiplies it natively.
-    In float32 a score does not depend on its batch, to 1e-5 (paper: bfloat16)."""
+    precision: Literal["float32", "bfloat16"]
+    """What models compute in, in every job. In float32 a score does not depend on its batch, to 1e-5. Many
+    processors compute bfloat16 more slowly (paper: bfloat16)."""
     portable: bool = False
     """No job uses an instruction of the processor that is newer than AVX2, so that machines round alike."""
     devices: Devices = Devices()
     """How devices are used."""
-    bases: Annotated[list[str], Distinct()]
+    bases: NamesOrNone
     """Pretrained models to make reward models of: names in workflow/catalog/models.yaml; [] to train none,
     where benchmarks of your own are only for listed reward models."""
     figure2_models: Names | None = None
@@ -143,8 +139,8 @@ class Settings(Section):
     SmolLM-1.7B)."""
     token_share: Annotated[float, Field(gt=0.5, le=1)] = 1.0
     """For Figure 2, a token belongs to a language that has at least this share of its uses, in equal amounts
-    of text. 1: no other language uses it. Set a lower value where much text is the same in all languages,
-    such as code (paper: disjoint sets, by a rule that it does not give)."""
+    of text. Lower it where much text is the same in all, such as code (paper: by a rule that it does not
+    give)."""
     table1_bases: Names | None = None
     """Those of bases that Table 1, Figure 1 and the transfer claims show; null for all (paper: its two of
     3B)."""
@@ -158,11 +154,11 @@ class Settings(Section):
     templates_per_section: TemplatesPerSection
     """Templates of each section of the main benchmark that are used, chosen by hash; null for all."""
     fills_per_template: Count | None
-    """Rows of a template that are used, chosen by hash, to train on and to evaluate on; null for all. Its
-    rows are its fills or a family's two requests."""
+    """Rows of a template (its fills, or a family's two requests) that are used, chosen by hash; null for
+    all."""
     kinds_per_request: Count | None = None
-    """Kinds of rejected answers of a request, drawn by hash, to train on and to evaluate on; null for all of
-    its mix in workflow/catalog/benchmarks.yaml."""
+    """Kinds of rejected answers of a request, drawn by hash from its mix in workflow/catalog/benchmarks.yaml;
+    null for all."""
     pool: Pool
     """The preference pairs to train on."""
     benchmarks: Benchmarks
@@ -180,28 +176,24 @@ class Settings(Section):
     """Your own reward models by name, next to those trained here; each gets a row in every table of
     scorers."""
     judge_questions: dict[PlainName, str] = {}
-    """Your own questions of judges, {name: YAML file}. A name of workflow/catalog/judge_questions.yaml
-    replaces that question. The head of that file explains the format."""
+    """Your own questions of judges, {name: YAML file}, as workflow/catalog/judge_questions.yaml has
+    them; one replaces its question of that name."""
     judge_wordings: Literal["ours", "published"] = "ours"
-    """Words of the catalog's questions to judges: `ours`, or `published`. The published words of
-    `rewardbench` and `alpacaeval` are then fetched at a pinned commit and checked by hash; others stay ours
-    (paper: published)."""
-    pinned_judges: bool = False
-    """Judges and writers on servers must name a dated snapshot, since a name without a date moves."""
+    """Words of the catalog's questions to judges. The published ones of `rewardbench` and `alpacaeval` are
+    fetched at a pinned commit and checked by hash; others stay ours (paper: published)."""
     off_the_shelf: NamesOrNone
     """Reward models for Tables 2-7: names in workflow/catalog/reward_models.yaml (paper: its last four)."""
     off_the_shelf_rows: OffTheShelfRows = OffTheShelfRows()
     """Which of off_the_shelf are rows of which table."""
     missing: Literal["stop", "row"]
-    """What to do if an off-the-shelf reward model cannot be fetched (gated, removed, unknown head) or run
-    here (its code fails, too little memory). `stop` ends the run before the tables. `row` shows an empty row
-    with the reason in Tables 2-7 and CARB's leaderboard. `make again` retries. An outage always stops the
-    run."""
+    """If an off-the-shelf reward model cannot be fetched (gated, removed, unknown head) or run here (its code
+    fails, too little memory): `stop` the run, or show an empty `row` with the reason, which `make again`
+    retries. An outage always stops it."""
     translation: Translation
     """How data is translated."""
     reward_model_seeds: Seeds
     """Seeds of the reward models in Tables 1 and 3-7. With several, the tables hold mean and standard
-    deviation over seeds, and Table 1 tests the difference of means (paper: [1])."""
+    deviation over seeds (paper: [1])."""
     seed_per_language: bool = True
     """Reward models of a base and seed have another head and data order in each language; false: the same in
     all (paper: false)."""

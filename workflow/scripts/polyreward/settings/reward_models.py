@@ -5,19 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from polyreward.settings.base import (
-    URL,
-    Count,
-    CountFromZero,
-    PlainName,
-    Positive,
-    Section,
-    Share,
-    optional,
-)
+from polyreward.settings.base import URL, Count, CountFromZero, PlainName, Positive, Section, Share, optional
 
 PLACES = ("model", "path", "hub", "think_as_locals")
-JUDGE_TEMPLATE = r"\{(answers|lettered)\}"
+JUDGE_TEMPLATE = r"\{prompt\}[\s\S]*\{(answers|lettered)\}|\{(answers|lettered)\}[\s\S]*\{prompt\}"
 
 
 class Source(Section):
@@ -36,7 +27,7 @@ class Source(Section):
     revision: str = optional()
     """Commit of the hub's repository."""
     parameters_b: Positive = optional()
-    """Billions of parameters, from which `polyreward plan` and requests of memory are estimated."""
+    """Billions of parameters, for estimates of hours and memory."""
     gpus: Count = optional()
     """GPUs that it is spread over, where one is too small; {gpus} in devices.serve.command."""
 
@@ -58,7 +49,8 @@ class Scored(Source):
     max_length: Count = optional()
     """Tokens, truncated on the left, where that is not scoring.max_length."""
     attention: str = optional()
-    """transformers' implementation, where that is not scoring.attention."""
+    """transformers' implementation, where that is not sdpa, with which the prompt that answers share is run
+    once."""
 
 
 class Classifier(Scored):
@@ -68,8 +60,6 @@ class Classifier(Scored):
     """The output of a sequence classifier is the reward."""
     remote_code: bool = optional()
     """Run the model's own Python code; a hub model's needs a revision."""
-    output: str = optional()
-    """Field of the model's output that holds the reward; left out: logits."""
 
 
 class Implicit(Scored):
@@ -87,12 +77,11 @@ class Asked(Section):
     """How a judge is asked."""
 
     template: str = optional(pattern=JUDGE_TEMPLATE)
-    """The question; {answers} or {lettered} is replaced by the answers."""
+    """The question; {prompt} is replaced by the prompt, {answers} or {lettered} by the answers."""
     question: str = optional()
-    """A question of workflow/catalog/judge_questions.yaml, which replaces `template` on RewardBench and in
-    alignment. It is asked once about each two answers. With verdict: text, the answer that the reply names
-    wins. With labels, the probabilities of both names count, as in AlpacaEval; the reply to this question
-    must be only a name."""
+    """A question of workflow/catalog/judge_questions.yaml about each two answers, instead of `template`, on
+    RewardBench and in alignment. With verdict: text, the answer that the reply names wins. With labels, the
+    probabilities of both names count, as in AlpacaEval; the reply must be only a name."""
     max_new_tokens: Count = optional()
     """Tokens of a reply; 512 where it is left out."""
 
@@ -103,8 +92,8 @@ class LocalJudge(Scored, Asked):
     kind: Literal["generative"]
     """A language model is asked which answer is better."""
     verdict: Literal["labels", "text", "criteria", "no-criteria"] = optional()
-    """What of its reply counts: the probabilities of its labels, its text, or a text in the layout of
-    Think-as-Locals. labels where it is left out."""
+    """What of its reply counts: the probabilities of its labels (where it is left out), its text, or a text
+    in the layout of Think-as-Locals."""
 
 
 class Server(Section):
@@ -127,8 +116,8 @@ class Server(Section):
     answers_as: str = optional()
     """The model that replies name, where it is not `model` or a dated version of it."""
     unusable_share: Share = optional()
-    """Share of the replies that a content filter may keep back, or that may be cut short or empty; they count
-    as replies without a verdict. 0 where it is left out: any of them ends the job."""
+    """Share of the replies that may be kept back by a content filter, cut short or empty, and then have no
+    verdict. 0 where it is left out: any of them ends the job."""
 
 
 class ServerJudge(Asked):
@@ -137,7 +126,7 @@ class ServerJudge(Asked):
     kind: Literal["generative"]
     """A language model on a server is asked which answer is better."""
     verdict: Literal["labels", "text"] = optional()
-    """What of its reply counts: the probabilities of its labels, or its text. labels where it is left out."""
+    """What of its reply counts: the probabilities of its labels (where it is left out), or its text."""
     server: Server
     """Where the judge answers, instead of model, path, hub or think_as_locals."""
 

@@ -44,8 +44,7 @@ class Grpo(GrpoTraining):
     pairs: Count
     """Pairs, none of the warm-up's; each in both orders."""
     gradient_accumulation: Count = 1
-    """Forward passes per update. batch_size times this must hold whole questions with all their replies, half
-    of them with the right answer first."""
+    """Forward passes per update, which hold whole questions, half of them with the right answer first."""
 
 
 class RewardWeights(Section):
@@ -74,8 +73,8 @@ class Evaluation(Section):
     cultures: Names
     """Some of carb.cultures, in whose rewrites the judges are evaluated too (paper: ar, zh, ja)."""
     benchmark: str | None = None
-    """A name in workflow/catalog/benchmarks.yaml, of which the judges see the rows in the cultures'
-    languages; null for the main benchmark in the scale's (paper: M-RewardBench)."""
+    """A name in workflow/catalog/benchmarks.yaml, seen in the cultures' languages; null for the main
+    benchmark in the scale's (paper: M-RewardBench)."""
     items_per_cell: Count | None
     """Items of each culture and domain; null for all."""
     rows_per_subset: Count | None
@@ -92,8 +91,7 @@ class ThinkAsLocals(Section):
     HelpSteer3, CARE)."""
     data_shares: dict[str, Annotated[float, Field(gt=0, le=1)]] = {}
     """{source: share of GRPO's pairs that are not easy}; sources are `datasets`, and `own` for the held-out
-    topics. If a source has too few pairs, or the shares sum to less than 1, the rest is drawn at random from
-    all sources. {} for all at random."""
+    topics. The rest is drawn at random from all."""
     cultures: Names | None
     """Those whose held-out topics judges are trained on; null for all."""
     easy: Easy | None
@@ -103,15 +101,15 @@ class ThinkAsLocals(Section):
     criteria_language: Language | None = "en"
     """Language of the warm-up's criteria; null for each item's own."""
     criteria_quote: CountFromZero = 24
-    """The last criterion of a warm-up reply quotes so many final characters of the right answer, and then its
-    label. In GRPO every reply must quote an answer like this. 0 for none."""
+    """Final characters of the right answer that a warm-up reply's last criterion quotes, before its label; in
+    GRPO every reply must quote an answer like this. 0 for none."""
     warmup: Warmup | None
     """Supervised training before GRPO; null for none (paper: none)."""
     grpo: Grpo
     """Training by GRPO."""
     runs: dict[PlainName, RewardWeights] = Field(json_schema_extra={"required": ["full", "no-criteria"]})
-    """Weights of the rewards by run; `full` is the method, `no-criteria` says its verdict at once, the others
-    leave a reward out (paper: the same)."""
+    """Weights of the rewards by run; `full` is the method, `no-criteria` says its verdict at once (paper: the
+    same)."""
     judge: CriteriaJudge
     """How all of them are asked when they are evaluated."""
     judge_token_budget: Count = 8192
@@ -119,11 +117,11 @@ class ThinkAsLocals(Section):
     evaluation: Evaluation
     """What they are evaluated on."""
     others: NamesOrNone = []
-    """Judges that were trained elsewhere, rows next to ours on the same pairs and items: generative entries
-    of workflow/catalog/reward_models.yaml or of reward_models. One with a `question` is asked it once about
-    every two answers, of CARB, too (paper: RM-R1-Qwen2.5-Instruct-7B)."""
+    """Judges that were trained elsewhere, as rows next to ours: generative entries of
+    workflow/catalog/reward_models.yaml or of reward_models. One with a `question` is asked it about every two
+    answers (paper: RM-R1-Qwen2.5-Instruct-7B)."""
     held_out: Count
-    """Number of items with a held-out pair. R_corr is measured on these pairs before and after training, in
-    both orders. GRPO takes the other pairs of these items first."""
+    """Items with a held-out pair, on which R_corr is measured before and after training. GRPO takes their
+    other pairs first."""
     seeds: Count
     """Trainings of `full`, each with its own seed; carb_locals_learning has all, others the first."""

@@ -6,16 +6,16 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from polyreward.settings.base import (
+    DISTINCT,
     Count,
-    Distinct,
     FromZero,
     Language,
-    Lora,
     Names,
     PolicyTraining,
     Positive,
     Section,
     Share,
+    Training,
 )
 
 
@@ -25,11 +25,9 @@ class Pool(Section):
     datasets: Names
     """Names in workflow/catalog/datasets.yaml."""
     dev_share: Share
-    """Share of the templates that reward models of the tables are not trained on; for tuning, Figure 3's
-    prompts and its judge (paper: 20%)."""
-    filters: Annotated[list[Literal["distinct", "unseen"]], Distinct()]
-    """Filters after incomplete rows: leave out repeated pairs (distinct), and prompts or templates of the
-    benchmarks (unseen) (paper: none)."""
+    """Share of the templates for tuning, Figure 3's prompts and its judge (paper: 20%)."""
+    filters: Annotated[list[Literal["distinct", "unseen"]], *DISTINCT]
+    """Leave out repeated pairs (distinct), prompts or templates of the benchmarks (unseen) (paper: [])."""
     max_pairs: dict[str, Count] = {}
     """{source: pairs}, chosen by hash; a source that is not named is taken in full."""
 
@@ -41,8 +39,6 @@ class TemplatesPerSection(Section):
     """To train on, and to tune with."""
     main: Count | None
     """Of the main benchmark."""
-    unseen_kinds: Count | None = 12
-    """Of the benchmark of unseen kinds."""
 
 
 class Benchmarks(Section):
@@ -75,51 +71,45 @@ ModelNames = Annotated[
 ]
 
 
-Unit = Annotated[
-    Literal["text", "line", "sentence"],
-    Field(
-        description=(
-            "What is sent at a time, code apart; what fails is tried again in smaller ones (paper: text)."
-        )
-    ),
-]
+Unit = Literal["text", "line", "sentence"]
 
 
-class LmEngine(Section):
-    """Translation by a language model."""
+class ModelEngine(Section):
+    """Translation by a model."""
 
-    kind: Literal["lm"]
-    """A language model, and a prompt."""
     model: ModelNames
     """A name in workflow/catalog/models.yaml, or one for each language: {es: name, ...}."""
-    prompt: str = Field(pattern=r"\{text\}")
-    """Template with {source} and {target}, the languages' names, and {text}."""
     batch_size: Count = 16
     """Units at a time."""
     max_new_tokens: Count
     """Tokens per unit; what is cut there is tried again in smaller parts."""
+
+
+class LmEngine(ModelEngine):
+    """Translation by a language model."""
+
+    kind: Literal["lm"]
+    """A language model, and a prompt."""
+    prompt: str = Field(pattern=r"\{text\}")
+    """Template with {source} and {target}, the languages' names, and {text}."""
     chat: bool = False
     """Wrap the prompt in the model's chat template."""
     codes: ClassVar[None] = None
     unit: Unit = "line"
+    """What is sent at a time, code apart; what fails is tried again in smaller ones (paper: text)."""
 
 
-class Seq2seqEngine(Section):
+class Seq2seqEngine(ModelEngine):
     """Translation by a sequence-to-sequence model that gets the languages as tokens, such as NLLB-200."""
 
     kind: Literal["seq2seq"]
     """A sequence-to-sequence model."""
     prompt: ClassVar[str] = "{text}"
     chat: ClassVar[bool] = False
-    model: ModelNames
-    """A name in workflow/catalog/models.yaml, or one for each language: {es: name, ...}."""
     codes: dict[Language, str]
     """{language: the model's token for it}, the source language's too."""
-    batch_size: Count = 16
-    """Units at a time."""
-    max_new_tokens: Count
-    """Tokens per unit; what is cut there is tried again in smaller parts."""
     unit: Unit = "sentence"
+    """What is sent at a time, code apart; what fails is tried again in smaller ones."""
 
 
 def _engine(value: Any) -> str | None:
@@ -154,19 +144,14 @@ class Translation(Section):
     """Rows that each of them translates."""
 
 
-class RewardModelTraining(Section):
-    """Bradley-Terry reward models, trained with TRL."""
+class RewardModelTraining(Training):
+    """Bradley-Terry reward models, trained with TRL (paper: learning rate 1.0e-5, gradient checkpointing, no
+    lora)."""
 
+    warmup_ratio: ClassVar[float] = 0.1  # share of the steps in which the learning rate rises (paper: 0.1)
+    lr_scheduler: ClassVar[str] = "cosine"  # of transformers' SchedulerType (paper: cosine)
     epochs: Positive
     """Passes over the pairs (paper: 1, over 86,000 pairs)."""
-    learning_rate: Positive
-    """The highest learning rate (paper: 1.0e-5, full fine-tuning)."""
-    warmup_ratio: Share = 0.1
-    """Share of all steps in which the learning rate rises (paper: 0.1)."""
-    lr_scheduler: str = "cosine"
-    """Schedule of the learning rate: a name of transformers' SchedulerType (paper: cosine)."""
-    weight_decay: FromZero = 0.0
-    """Weight decay of the optimizer."""
     batch_size: Count
     """Requests per device and step, each with all its pairs (paper: 8, of one pair)."""
     gradient_accumulation: Count = 1
@@ -177,17 +162,13 @@ class RewardModelTraining(Section):
     """Pulls rewards to mean zero; null for none (TRL recommends 0.01; paper: null)."""
     optimizer: str = "adamw_torch"
     """A name of transformers' OptimizerNames (paper: paged_adamw_8bit)."""
-    gradient_checkpointing: bool = False
-    """Recompute activations: less memory, twice the time (paper: true)."""
     save_every: Count = 25
-    """Steps between checkpoints, from which a killed run resumes."""
+    """Steps between checkpoints."""
     cache_frozen_layers: bool = True
     """Run the layers below the adapters once per text, not in every epoch; needs lora (paper: false)."""
     token_budget: Count | None = 512
-    """Tokens in one forward pass, in which a pair's prompt is run once for both answers. null: a batch at
-    once, each conversation by itself (paper: null)."""
-    lora: Lora | None
-    """Adapters on the top decoder layers; null for full fine-tuning (paper: null)."""
+    """Tokens in one forward pass, which runs a prompt once for all answers; null for a batch at once, each
+    conversation by itself (paper: null)."""
     pooling: Literal["last", "answer"] = "last"
     """What the reward is read from: the last token (paper), or the mean over the answer's tokens."""
     depth: dict[str, Count] | None = None
@@ -264,12 +245,11 @@ class Alignment(Section):
     runs: Count = 1
     """Times that each policy answers the instructions, with other seeds (paper: 5)."""
     trainings: Count = 1
-    """Trainings by DPO on each set of pairs, with other seeds. Runs use them in turn, so `runs` must be a
-    multiple of this (paper: 5)."""
+    """Trainings by DPO on each set of pairs, with other seeds; runs, a multiple of this, use them in turn
+    (paper: 5)."""
     judge: str | None = None
-    """A reward model of workflow/catalog/reward_models.yaml. Null for reward models that are trained here for
-    it, one in each language: of reward_base, on templates of the pool that no other reward model is trained
-    on (paper: GPT-4o)."""
+    """A reward model of workflow/catalog/reward_models.yaml; null for one of reward_base in each language, on
+    templates of the pool that no other reward model is trained on (paper: GPT-4o)."""
     sampling: Sampling
     """How the responses are sampled."""
     sft: Sft | None

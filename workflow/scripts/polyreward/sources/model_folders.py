@@ -10,12 +10,12 @@ from polyreward.core.errors import UnavailableError
 
 # Low-rank adapters. Next to whole weights they are left over from a merge, and transformers would apply them
 # once more.
-ADAPTERS = ["adapter_*"]
+ADAPTERS = "adapter_*"
 
 
 def is_adapter(path: Path) -> bool:
     """Return whether a file belongs to a low-rank adapter."""
-    return any(path.match(pattern) for pattern in ADAPTERS)
+    return path.match(ADAPTERS)
 
 
 def has_whole_weights(folder: Path) -> bool:
@@ -35,9 +35,8 @@ def without_adapter(folder: str | Path) -> Iterator[Path]:
         yield folder
         return
     if not (folder / "config.json").is_file() or not has_whole_weights(folder):
-        base = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8")).get(
-            "base_model_name_or_path"
-        )
+        adapter = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+        base = adapter.get("base_model_name_or_path")
         raise UnavailableError(
             f"{folder}: holds only an adapter (of {base}); merge it into its base (peft's merge_and_unload),"
             " save the model and its tokenizer to one folder, and name that"

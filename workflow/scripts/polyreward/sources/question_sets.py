@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from polyreward.core.errors import PolyrewardError, raise_all
 
 OPTIONS = ("option_a", "option_b", "option_c", "option_d")
+LISTED = 10  # bad rows in an error
 ACCEPTED = ("answers", "en_answers")  # the texts of one annotation
 # From how many annotators on a question is left out; BLEnD, evaluation/exact_match.py of
 # github.com/nlee0212/BLEnD.
@@ -14,15 +15,17 @@ NOBODY_ANSWERS, NOBODY_KNOWS = 3, 5
 def option_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
     """Yield questions with four `options` and `right`, the number of the right one from 0.
 
-    Args:
-        records: prompt, OPTIONS and answer, that number.
-
     Raises:
-        PolyrewardError: names the rows with another answer.
+        PolyrewardError: names the rows with another `answer` than such a number.
     """
-    bad = [number for number, record in enumerate(records) if record["answer"] not in range(len(OPTIONS))]
     raise_all(
-        (f"row {number}: answer {records[number]['answer']} is none of 0 to 3" for number in bad), where
+        (
+            f"row {number}: answer {record['answer']} is none of 0 to 3"
+            for number, record in enumerate(records)
+            if record["answer"] not in range(len(OPTIONS))
+        ),
+        where,
+        LISTED,
     )
     for record in records:
         options = [str(record[name] or "").strip() for name in OPTIONS]
@@ -33,12 +36,13 @@ def option_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
 def annotated_rows(records: Sequence[dict], where: str) -> Iterator[dict]:
     """Yield questions with all annotators' `accepted` answers, in the question's language and in English.
 
-    A question that too many annotators could not answer is left out. records: prompt, annotations [{answers,
-    en_answers, count}], and unknown, the number of annotators who do not know."""
+    A question that too many annotators could not answer is left out. `unknown` is their number by reason."""
     for record in records:
         unknown = {key: count or 0 for key, count in (record.get("unknown") or {}).items()}
         unanswerable = unknown.get("no-answer", 0) + unknown.get("not-applicable", 0) >= NOBODY_ANSWERS
-        texts = [text for kind in ACCEPTED for one in record["annotations"] or [] for text in one[kind] or []]
+        texts = [
+            text for kind in ACCEPTED for one in record["annotations"] or [] for text in one.get(kind) or []
+        ]
         accepted = [text.strip() for text in dict.fromkeys(map(str, texts)) if text.strip()]
         if record["prompt"] and accepted and not unanswerable and unknown.get("idk", 0) < NOBODY_KNOWS:
             yield {**_named(record), "accepted": accepted}
@@ -61,9 +65,6 @@ SHAPES = {"answer": option_rows, "annotations": annotated_rows, "reference": ope
 
 def question_rows(records: Sequence[dict], where: str) -> list[dict]:
     """Return the rows of one language of a set: prompt, id if any, and the key by which an answer is rated.
-
-    Args:
-        records: {our name of a column: value}.
 
     Raises:
         PolyrewardError: no row is left.

@@ -12,10 +12,7 @@ from polyreward.core.yaml_files import read_yaml
 
 
 def at_commit(source: dict, records: Sequence[str]) -> dict:
-    """Return a hub source with its revision replaced by the recorded commit; other sources unchanged.
-
-    Args:
-        records: the file that record_revision wrote, or none.
+    """Return a hub source at the commit that its record names, if there is one.
 
     Raises:
         UnavailableError: the hub gave no commit.
@@ -36,14 +33,11 @@ def record_revision(
     path: str | Path,
     may_be_missing: bool = False,
 ) -> None:
-    """Write {repository, kind, revision, commit}.
-
-    Locking a commit leaves its record unchanged, so that nothing is remade.
+    """Write {repository, kind, revision, commit}, the same before and after the commit is locked.
 
     Args:
         known: the locked commit; None to ask the hub.
-        may_be_missing: for an unavailable model, write {..., missing: reason} instead, which loading it
-            reports.
+        may_be_missing: of an unavailable model, write the reason as `missing`, which loading it reports.
     """
     from polyreward.sources.hub import commit_of  # the hub's client takes a moment to import
 
@@ -59,12 +53,7 @@ def record_revision(
 
 
 def write_lock(folder: str | Path, lock: str | Path) -> dict[str, dict[str, dict[str, str]]]:
-    """Add the commits of a scale's records to the lock file; return its content.
-
-    The content is {kind: {repository: {revision: commit}}}.
-
-    Args:
-        folder: record_revision's files.
+    """Add the commits of a folder of records to the lock file; return its content, as `read_lock` does.
 
     Raises:
         PolyrewardError: there is no record.
@@ -87,7 +76,7 @@ def write_lock(folder: str | Path, lock: str | Path) -> dict[str, dict[str, dict
 
 
 def read_lock(lock: str | Path) -> dict[str, dict[str, dict[str, str]]]:
-    """Return the content of the lock file."""
+    """Return the content of the lock file: {kind: {repository: {revision: commit}}}."""
     return read_yaml(lock) or {}
 
 

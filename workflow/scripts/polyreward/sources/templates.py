@@ -16,27 +16,25 @@ from polyreward.sources.slots import FORMATS, filled
 
 FUNCTIONS = {"min": min, "max": max, "abs": abs, "round": round}
 TEXTS = ("prompt", "chosen", "rejected")
-TURNS = ("user", "assistant")  # who speaks, in turn
 
 
 def read_templates(files: Iterable[str | Path], schema: dict) -> list[dict]:
     """Read and check template files; raise PolyrewardError with every problem, its file and id."""
     templates, problems, seen = [], [], {}
+    validator = jsonschema.Draft202012Validator(schema)
     for path in sorted(map(str, files)):
         try:
             items = parsed_yaml(Path(path).read_bytes())
         except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that is none, or no UTF-8
             problems.append(f"{path}: {yaml_fault(error)}")
             continue
-        errors = jsonschema.Draft202012Validator(schema).iter_errors(items)
-        wrong = [_schema_problem(error, items) for error in errors]
+        wrong = [_schema_problem(error, items) for error in validator.iter_errors(items)]
         problems += [f"{path}: {text}" for text in wrong]
         for item in items if not wrong else []:
             if item["id"] in seen:
                 problems.append(f"{path}: `{item['id']}` is also in {seen[item['id']]}; give it another id")
             seen[item["id"]] = path
-            found = (*_history_problems(item), *_slot_problems(item))
-            problems += [f"{path}: `{item['id']}`: {text}" for text in found]
+            problems += [f"{path}: `{item['id']}`: {text}" for text in _item_problems(item)]
             templates.append(item)
     raise_all(problems, "templates")
     return templates
@@ -65,16 +63,11 @@ def stock_items(path: str | Path) -> list[dict]:
     ]
 
 
-def placeholders(text: str) -> set[str]:
-    """Return the names of a text's `{slots}`; raise ValueError on unbalanced braces."""
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
-
-
 def resolved_slots(slots: dict, fill: dict) -> dict[str, list]:
-    """Return {name: [type, value]}, with computed slots computed from a fill's number slots."""
-    numbers = {name: fill[name] for name, kind in slots.items() if kind == "number"}
-    literals = {name: _number_or_text(fill[name]) for name, kind in slots.items() if kind == "literal"}
-    evaluator = SimpleEval(names={**literals, **numbers}, functions=FUNCTIONS)
+    """Return {name: [type, value]}, with computed slots computed from a fill's numbers and literals."""
+    names = {name: fill[name] for name, kind in slots.items() if kind == "number"}
+    names |= {name: _number_or_text(fill[name]) for name, kind in slots.items() if kind == "literal"}
+    evaluator = SimpleEval(names=names, functions=FUNCTIONS)
     resolved = {}
     for name, kind in slots.items():
         if isinstance(kind, str):
@@ -93,6 +86,13 @@ def resolved_slots(slots: dict, fill: dict) -> dict[str, list]:
     return resolved
 
 
+def _number_or_text(value):
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return value
+
+
 def expanded(templates: Iterable[dict], source: str) -> list[dict]:
     """Expand templates to rows: id, template, source, subset, prompt, chosen, rejected, messages, slots.
 
@@ -101,31 +101,38 @@ def expanded(templates: Iterable[dict], source: str) -> list[dict]:
     rows, problems = [], []
     for item in templates:
         for number, fill in enumerate(item["fills"], start=1):
+            names = {"template": item["id"], "source": source}
             try:
-                rows += _rows(item, number, fill, source)
+                resolved = resolved_slots(item["slots"], fill)
+                for suffix, subset, messages in _messages(item):
+                    slots = dict.fromkeys(messages, resolved)
+                    row = {"id": f"{item['id']}-{suffix or number}", **names, "subset": subset}
+                    row |= filled_fields(messages, slots, "en")
+                    rows.append({**row, "messages": messages, "slots": slots})
             except PolyrewardError as error:
                 problems.append(f"`{item['id']}`, fill {number}: {error}")
     raise_all(problems, source)
     return rows
 
 
-def _rows(item: dict, number: int, fill: dict, source: str) -> Iterator[dict]:
-    resolved = resolved_slots(item["slots"], fill)
-    for suffix, subset, messages in _messages(item):
-        slots = dict.fromkeys(messages, resolved)
-        names = {"id": f"{item['id']}-{suffix or number}", "template": item["id"], "source": source}
-        texts = filled_fields(messages, slots, "en")
-        yield {**names, "subset": subset, **texts, "messages": messages, "slots": slots}
+def _messages(item: dict) -> Iterator[tuple[str, str, dict]]:
+    """Yield (end of the id, subset, messages) of a template's row, or of a family's two."""
+
+    def prompt(request: str) -> str | list[dict[str, str]]:
+        return [*item["history"], {"role": "user", "content": request}] if "history" in item else request
+
+    if "prompts" in item:
+        (first, second), (a, b), kinds = item["prompts"], item["answers"], subsets_of(item)
+        yield "a", kinds[0], {"prompt": prompt(first), "chosen": a, "rejected": b}
+        yield "b", kinds[1], {"prompt": prompt(second), "chosen": b, "rejected": a}
+    else:
+        yield "", item["subset"], {role: item[role] for role in TEXTS} | {"prompt": prompt(item["prompt"])}
 
 
 def filled_fields(
     messages: dict, slots: dict, language: str, translations: Mapping[str, str] | None = None
 ) -> dict:
-    """Return a row's `messages` with the slots of each field filled in a language.
-
-    Args:
-        translations: {English text: translation}; None for English.
-    """
+    """Return a row's `messages` with the slots of each field filled; translations: {English text: text}."""
 
     def text(role: str, english: str) -> str:
         return filled(translations[english] if translations else english, slots[role], language)
@@ -133,89 +140,49 @@ def filled_fields(
     return {role: map_texts(field, partial(text, role)) for role, field in messages.items()}
 
 
-def _messages(item: dict) -> Iterator[tuple[str, str, dict]]:
-    """Yield (end of the id, subset, messages) of a template's row, or of a family's two."""
-    if "prompts" in item:
-        (first, second), (a, b) = (_prompt(item, text) for text in item["prompts"]), item["answers"]
-        kinds = subsets_of(item)
-        yield "a", kinds[0], {"prompt": first, "chosen": a, "rejected": b}
-        yield "b", kinds[1], {"prompt": second, "chosen": b, "rejected": a}
-    else:
-        messages = {role: item[role] for role in TEXTS} | {"prompt": _prompt(item, item["prompt"])}
-        yield "", item["subset"], messages
-
-
-def _prompt(item: dict, request: str) -> str | list[dict[str, str]]:
-    """Return a request as a prompt: a text, or the last message of its chat."""
-    return [*item["history"], {"role": "user", "content": request}] if "history" in item else request
-
-
 def subsets_of(item: dict) -> list[str]:
     """Return the subset of each of a template's rows: two for a family, else one."""
     found = item["subset"]
-    if isinstance(found, list):
-        return found
-    return [found] * (2 if "prompts" in item else 1)
+    return found if isinstance(found, list) else [found] * (2 if "prompts" in item else 1)
 
 
 def _schema_problem(error: jsonschema.ValidationError, items) -> str:
     path = list(error.absolute_path)
     item = items[path[0]] if path and isinstance(items, list) and isinstance(items[path[0]], dict) else {}
     name = f"`{item['id']}`" if "id" in item else f"item {path[0] + 1}" if path else "the file"
-    what = (
-        "needs prompt, chosen and rejected; or prompts, answers and one fill, where subset and check may be"
-        " lists of two"
-        if error.validator == "oneOf"
-        else error.message
-    )
+    what = error.message
+    if error.validator == "oneOf":
+        what = (
+            "needs prompt, chosen and rejected; or prompts, answers and one fill, where subset and check may"
+            " be lists of two"
+        )
     return f"{name}{''.join(f' {part}' for part in path[1:])}: {what}"
 
 
-def _history_problems(item: dict) -> Iterator[str]:
-    history = item.get("history", [])
-    for number, turn in enumerate(history, start=1):
-        wanted = TURNS[(number - 1) % 2]
-        if turn["role"] != wanted:
-            yield (
-                f"message {number} of the history is the {turn['role']}'s, not the {wanted}'s; user and"
-                " assistant take turns"
-            )
-    if len(history) % 2:
-        yield (
-            f"the history has {len(history)} messages; it ends with the assistant's, as the prompt is the"
-            " user's"
-        )
-
-
-def _slot_problems(item: dict) -> Iterator[str]:
-    used = set()
+def _item_problems(item: dict) -> Iterator[str]:
+    roles = [turn["role"] for turn in item.get("history", [])]
+    if roles != ["user", "assistant"] * (len(roles) // 2):
+        yield f"the history's roles are {', '.join(roles)}; begin with user, take turns, end with assistant"
+    used, slots = set(), item["slots"]
     checks = item.get("check", [])
     checks = [checks] if isinstance(checks, str) else checks
     for role, text in [*template_texts(item), *(("check", check) for check in checks)]:
         try:
-            used |= placeholders(text)
+            used |= {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
         except ValueError as error:
             yield f"{role}: {error}; double a literal brace"
-    declared = set(item["slots"])
-    for name in sorted(used - declared):
+    for name in sorted(used - set(slots)):
         yield f"`{{{name}}}` is used but not declared under slots"
-    for name in sorted(declared - used):
+    for name in sorted(set(slots) - used):
         yield f"slot `{name}` is declared but never used; delete it"
-    given = {name for name, kind in item["slots"].items() if isinstance(kind, str)}
-    for name, kind in item["slots"].items():
+    for name, kind in slots.items():
         slot_type = kind if isinstance(kind, str) else kind["type"]
         if slot_type not in FORMATS:
             yield f"slot `{name}` has the unknown type `{slot_type}`; use one of {', '.join(FORMATS)}"
+    given = {name for name, kind in slots.items() if isinstance(kind, str)}
     for number, fill in enumerate(item["fills"], start=1):
         if set(fill) != given:
             yield f"fill {number} has {sorted(fill)}, its slots are {sorted(given)}"
-
-
-def _number_or_text(value):
-    try:
-        return int(value)
-    except (TypeError, ValueError):
-        return value
 
 
 def data_files(folder: str | Path) -> list[Path]:
@@ -229,9 +196,7 @@ def data_files(folder: str | Path) -> list[Path]:
 
 
 def template_rows(entry: dict, name: str, schema: dict) -> list[dict]:
-    """Return the rows of a folder of templates (entry: its `path`), in which each file is a source.
-
-    name: the dataset's, a prefix of its sources. schema: the templates'."""
+    """Return the rows of a folder of templates (entry: its `path`), in which each file is a source."""
     files = data_files(entry["path"])
     read_templates(files, schema)  # all files together: ids must not repeat
     return [row for file in files for row in expanded(read_templates([file], schema), f"{name}/{file.stem}")]

@@ -29,30 +29,21 @@ class JudgeDraws:
     freedom: Mapping[str, int]
     units: Mapping[str, Mapping[str, float]]
 
-    def estimates(self, judge: str, interval: Interval) -> dict[str, float]:
-        """Return a judge's measures in percent, with their intervals."""
-        return self._with_ends(self.values[judge], self.units[judge], interval, 0)
-
-    def differences(self, one: str, other: str, interval: Interval) -> dict[str, float]:
-        """Return one judge's measures minus another's in points, with their intervals."""
-        leads = {measure: self.lead(one, other, measure) for measure in MEASURES}
-        values, units = ({measure: lead[place] for measure, lead in leads.items()} for place in (0, 1))
-        return self._with_ends(values, units, interval, -1)
-
-    def lead(self, one: str, other: str, measure: str) -> tuple[np.ndarray, float]:
-        """Return one judge's measure minus another's, and the units that it rests on."""
+    def lead(self, one: str, other: str | None, measure: str) -> tuple[np.ndarray, float]:
+        """Return one judge's measure minus another's if there is one, and the units that it rests on."""
+        if other is None:
+            return self.values[one][measure], self.units[one][measure]
         values = self.values[one][measure] - self.values[other][measure]
         return values, min(self.units[one][measure], self.units[other][measure])
 
-    def _with_ends(
-        self, values: Mapping[str, np.ndarray], units: Mapping[str, float], interval: Interval, lowest: int
-    ) -> dict[str, float]:
+    def estimates(self, one: str, other: str | None, interval: Interval) -> dict[str, float]:
+        """Return the measures of a judge in percent, or of two's difference in points, with intervals."""
         found = {}
-        for measure, drawn in values.items():
-            ends = share_interval(
-                drawn / 100, interval.confidence, self.freedom[measure], units[measure], lowest
-            )
-            found |= {measure: drawn[0], f"{measure}_low": 100 * ends[0], f"{measure}_high": 100 * ends[1]}
+        for measure in MEASURES:
+            drawn, units = self.lead(one, other, measure)
+            lowest = 0 if other is None else -1
+            low, high = share_interval(drawn / 100, interval.confidence, self.freedom[measure], units, lowest)
+            found |= {measure: drawn[0], f"{measure}_low": 100 * low, f"{measure}_high": 100 * high}
         return found
 
 
@@ -94,10 +85,8 @@ def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> p
         ends = zip(table[measure], table[f"{measure}_low"], table[f"{measure}_high"], forms, strict=True)
         shown[f"{head} [{confidence}]"] = [with_interval(*of_judge) for of_judge in ends]
     shown.loc[table["missing"].notna(), [f"{head} [{confidence}]" for head in heads.values()]] = "missing"
-    sizes = zip(table["n_pairs"], table["n_languages"], strict=True)
-    shown["pairs x languages"] = [
-        "" if pd.isna(pairs) else f"{pairs} x {languages}" for pairs, languages in sizes
-    ]
+    sizes = table["n_pairs"].astype(str) + " x " + table["n_languages"].astype(str)
+    shown["pairs x languages"] = sizes.where(table["n_pairs"].notna(), "")
     shown["items"] = as_cells(table["n_items"])
     shown["replies in form, %"] = as_cells(table["in_form_pct"], ".0f")
     return shown

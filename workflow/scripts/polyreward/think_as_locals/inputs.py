@@ -62,34 +62,19 @@ class ThinkAsLocals:
         }
         self.easy_shares = {use: getattr(easy, use) if easy else 0.0 for use in ("warmup", "grpo")}
         self.easy_files = [self.scale.paths.dataset(easy.dataset)] if easy else []
-
-    @property
-    def benchmark(self) -> str:
-        """The benchmark next to CARB."""
-        return self.settings.evaluation.benchmark or self.scale.settings.benchmarks.main
-
-    @property
-    def languages(self) -> list[str]:
-        """The languages of its rows."""
-        evaluation = self.settings.evaluation
-        return evaluation.cultures if evaluation.benchmark else self.scale.languages
-
-    @property
-    def rows(self) -> list[str]:
-        """The files of its rows."""
-        return [self.scale.paths.translated(self.benchmark, language) for language in self.languages]
-
-    @property
-    def scoring(self) -> dict:
-        """How judges are loaded: as all scorers, with a budget of tokens of their own."""
-        return {**self.scale.scoring, "token_budget": self.settings.judge_token_budget}
+        # The benchmark next to CARB, and its rows
+        evaluation = settings.evaluation
+        self.benchmark = evaluation.benchmark or self.scale.settings.benchmarks.main
+        self.languages = evaluation.cultures if evaluation.benchmark else self.scale.languages
+        self.rows = [self.scale.paths.translated(self.benchmark, language) for language in self.languages]
+        self.scoring = {**self.scale.scoring, "token_budget": settings.judge_token_budget}
 
     def criteria(self, training: str) -> bool:
         """Return whether a judge of ours writes criteria."""
         return training != WITHOUT_CRITERIA
 
     def quote(self, training: str) -> int:
-        """Return how many characters of an answer a judge names in its last criterion, as in its warm-up."""
+        """Return how many characters of an answer a judge names in its last criterion."""
         return self.settings.criteria_quote if self.criteria(training) and self.settings.warmup else 0
 
     def rewards(self, training: str) -> RewardWeights:
@@ -97,12 +82,12 @@ class ThinkAsLocals:
         return self.settings.runs["full" if training in self.repeats else training]
 
     def grpo_seed(self, training: str) -> int:
-        """Return the seed of a training: the same for all runs, so that they see the same replies."""
+        """Return the seed of a training: the same for all runs."""
         repeat = [str(self.repeats[training])] if training in self.repeats else []
         return self.scale.job_seed("locals_grpo", *repeat)
 
     def written_by(self, judge: str) -> dict:
-        """Return the entry of the base, asked to write criteria, or of a trained judge, asked as trained."""
+        """Return the entry of the base, or of a trained judge."""
         is_base = judge in ("base", "base-with-criteria")
         where = {"model": self.settings.base} if is_base else {"think_as_locals": judge}
         verdict = "criteria" if self.criteria(judge) else "no-criteria"
@@ -113,7 +98,7 @@ class ThinkAsLocals:
         return self.others.get(judge, self.model)
 
     def names(self, judges: Iterable[str]) -> dict[str, str]:
-        """Return {judge: what it is, in a reader's words}."""
+        """Return {judge: what readers call it}."""
         names = {**{name: name for name in self.others}, **JUDGES}
         for run, weights in self.settings.runs.items():
             left_out = [SIGNS[reward] for reward, weight in weights if not weight]
@@ -121,20 +106,20 @@ class ThinkAsLocals:
         return {judge: names[judge] for judge in judges}
 
     def start(self, training: str) -> str:
-        """Return the folder that a training starts from: its warm-up's, or the base's where there is none."""
+        """Return the folder that a training starts from."""
         if not self.settings.warmup:
             return self.scale.base_folder(self.settings.base)
         warmup = next(name for name, criteria in WARMUPS.items() if criteria == self.criteria(training))
         return self.scale.paths.locals_model(warmup)
 
     def score_files(self, judges: Sequence[str]) -> dict[str, list[str]]:
-        """Return the files of some judges: {rewardbench, carb: scores; replies: what became of them}."""
+        """Return the files of some judges: {rewardbench, carb, replies}."""
         files = {"rewardbench": "rewardbench.parquet", "carb": "carb.parquet", "replies": "replies.csv"}
-        paths = self.scale.paths
-        return {key: [paths.locals_scores(judge, name) for judge in judges] for key, name in files.items()}
+        folder = f"{self.scale.paths.work}/5_scores/locals"
+        return {key: [f"{folder}/{judge}/{name}" for judge in judges] for key, name in files.items()}
 
     def perturbed_score_files(self, names: Iterable[str]) -> list[str]:
-        """Return the scores of rewrites by some of PERTURBED_JUDGES, a file for each culture."""
+        """Return the scores of rewrites by some of PERTURBED_JUDGES."""
         paths, cultures = self.scale.paths, self.settings.evaluation.cultures
         return [paths.scores("carb_perturbation", name, culture) for name in names for culture in cultures]
 

@@ -36,16 +36,19 @@ def learning_table(
     tables = {name: table.set_index("id").loc[anyone["id"]] for name, table in tables.items()}
     members = pd.get_dummies(anyone["item"]).to_numpy(float)  # (questions, items)
     weights = bootstrap_weights(members.shape[1], interval, "held-out items")
-    drawn = weights @ members.T  # of each question, in each draw
-    of_seed = {judge: _draws(drawn, [tables[name] for name in names]) for judge, names in seeds.items()}
-    values = {judge: drawn_seeds.mean(axis=1) for judge, drawn_seeds in of_seed.items()}
-    between = {
-        judge: [between_trainings(found)] if found.shape[1] > 1 else [] for judge, found in of_seed.items()
-    }
-    freedom, records = members.shape[1] - 1, []
+    drawn = weights @ members.T  # of each question, in each draw: (1 + resamples, questions)
+    values, between, records, freedom = {}, {}, [], members.shape[1] - 1
     for judge, names in seeds.items():
+        rewards = np.stack([2 * tables[name]["p_right"].to_numpy() - 1 for name in names], axis=1)
+        of_seeds = drawn @ rewards / drawn.sum(axis=1, keepdims=True)  # R_corr: (1 + resamples, seeds)
+        values[judge] = of_seeds.mean(axis=1)
+        between[judge] = [between_trainings(of_seeds)] if len(names) > 1 else []
+        every = pd.concat([tables[name] for name in names])
+        shares = {
+            "in_form_pct": 100 * every["in_form"].mean(),
+            "right_pct": 100 * (every["p_right"] > 1 / len(LABELS)).mean(),
+        }
         estimate = _estimate(values[judge], freedom, between[judge], interval, highest=1)
-        shares = _shares([tables[name] for name in names])
         records.append({"judge": judge, "n_seeds": len(names), **shares, **estimate})
     for one, other in contrasts:
         lead, both = values[one] - values[other], between[one] + between[other]
@@ -55,12 +58,6 @@ def learning_table(
     return pd.DataFrame(records).assign(**sizes).reindex(columns=COLUMNS)
 
 
-def _draws(drawn: np.ndarray, tables: Sequence[pd.DataFrame]) -> np.ndarray:
-    """Return R_corr: (1 + resamples, seeds). drawn: (1 + resamples, questions)."""
-    rewards = np.stack([2 * table["p_right"].to_numpy() - 1 for table in tables], axis=1)
-    return drawn @ rewards / drawn.sum(axis=1, keepdims=True)
-
-
 def _estimate(
     values: np.ndarray, freedom: int, between: Sequence[Between], interval: Interval, highest: int
 ) -> dict[str, float]:
@@ -68,11 +65,3 @@ def _estimate(
     ends = np.clip(student_interval(widened, interval.confidence, freedom_of_all), -highest, highest)
     low, high = ends if np.ptp(widened) > ALIKE else (np.nan, np.nan)
     return {"r_corr": values[0], "r_corr_low": low, "r_corr_high": high}
-
-
-def _shares(tables: Sequence[pd.DataFrame]) -> dict[str, float]:
-    every = pd.concat(tables)
-    return {
-        "in_form_pct": 100 * every["in_form"].mean(),
-        "right_pct": 100 * (every["p_right"] > 1 / len(LABELS)).mean(),
-    }

@@ -1,22 +1,13 @@
 """What a judge is rewarded for: a right verdict, criteria that help the right verdict, and the layout."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from polyreward.scoring.criteria_layout import LABELS, Reply, read_reply
 from polyreward.scoring.label_logprobs import label_logprobs
+from polyreward.settings.think_as_locals import RewardWeights
 from polyreward.think_as_locals.replies import TRAINING_FAULTS, UNNAMED
 
-
-def correctness(reply: Reply, right: str) -> float:
-    """Return R_corr: 1 for the right verdict, else -1; a reply that is not in form has no verdict.
-
-    right: the label of the right answer. Source: arXiv 2509.21798."""
-    return 1.0 if reply.verdict == right else -1.0
-
-
-def layout(reply: Reply) -> float:
-    """Return 1 for a reply in form, else -1."""
-    return -1.0 if reply.fault else 1.0
+NAMED = 3  # characters at most that have to be an answer's last ones
 
 
 def appropriateness(
@@ -55,36 +46,34 @@ def appropriateness(
 class Rewards:
     """The three rewards as TRL calls them, on the columns of the training data and the replies.
 
-    ends: token ids that end a reply. criteria: whether replies have to have some. quote: characters of an
-    answer that the last of them names, so that a reply without has the fault UNNAMED; 0 for none. `trainer`
-    is to be set to the one that trains, and `weights` to those of the rewards."""
+    criteria: whether replies have to have some. quote: characters of an answer that the last of them names,
+    so that a reply without has the fault UNNAMED; 0 for none. `trainer` is to be set to the one that trains.
+    """
 
     def __init__(
         self,
         tokenizer,
-        ends: Sequence[int],
+        weights: RewardWeights,
         max_length: int,
         token_budget: int,
         criteria: bool = True,
         quote: int = 0,
     ):
-        self.tokenizer, self.ends, self.criteria, self.quote = tokenizer, set(ends), criteria, quote
+        self.tokenizer, self.criteria, self.quote = tokenizer, criteria, quote
         self.max_length, self.token_budget = max_length, token_budget
         self.trainer, self.share = None, False
-        self.weights = [1.0] * len(REWARDS)  # in their order
+        self.weights = list(weights.model_dump().values())
 
     def functions(self) -> list:
-        """Return the rewards in the order of REWARDS."""
-        return [self.correctness, self.appropriateness, self.layout]
-
-    def describe(self, logs: Mapping[str, float]) -> str:
-        """Return the share of a step's replies that were in form."""
-        return f"in form {(1 + float(logs['rewards/layout/mean'])) / 2:.0%}"
+        """Return the rewards in the order of their weights."""
+        return [getattr(self, name) for name in RewardWeights.model_fields]
 
     def correctness(self, prompts, completions, completion_ids, right, **kwargs) -> list[float]:
-        """Return each reply's R_corr."""
+        """Return R_corr: 1 for the right verdict, else -1; a reply that is not in form has no verdict.
+
+        right: the labels of the right answers. Source: arXiv 2509.21798."""
         replies = self._read(prompts, completions, completion_ids)
-        return [correctness(reply, label) for reply, label in zip(replies, right, strict=True)]
+        return [1.0 if reply.verdict == label else -1.0 for reply, label in zip(replies, right, strict=True)]
 
     def appropriateness(self, prompts, completions, completion_ids, right, **kwargs) -> list[float]:
         """Return each reply's R_appr; 0 of judges that write no criteria."""
@@ -96,25 +85,21 @@ class Rewards:
         asked = [prompt[-1]["content"] for prompt in prompts]
         return appropriateness(model, self.tokenizer, asked, replies, right, *limits, self.share)
 
-    def layout(self, prompts, completions, completion_ids, log_metric=None, **kwargs) -> list[float]:
-        """Return each reply's reward for the layout, and log the share of each fault."""
-        replies = self._read(prompts, completions, completion_ids)
-        if log_metric:
-            for fault in TRAINING_FAULTS:
-                log_metric(f"faults/{fault}", sum(reply.fault == fault for reply in replies) / len(replies))
-        return [layout(reply) for reply in replies]
+    def layout(self, prompts, completions, completion_ids, log_metric, **kwargs) -> list[float]:
+        """Return 1 for a reply in form, else -1, and log the share of each fault."""
+        faults = [reply.fault for reply in self._read(prompts, completions, completion_ids)]
+        for fault in TRAINING_FAULTS:
+            log_metric(f"faults/{fault}", faults.count(fault) / len(faults))
+        return [-1.0 if fault else 1.0 for fault in faults]
 
     def _read(self, prompts, completions, completion_ids) -> list[Reply]:
         replies = []
         for prompt, completion, ids in zip(prompts, completions, completion_ids, strict=True):
-            reply = read_reply(completion[-1]["content"], ids[-1] in self.ends, self.criteria)
+            ended = ids[-1] == self.tokenizer.eos_token_id
+            reply = read_reply(completion[-1]["content"], ended, self.criteria)
             named = not self.quote or names_an_answer(reply, prompt[-1]["content"], self.quote)
             replies.append(reply if reply.fault or named else Reply(reply.criteria, fault=UNNAMED))
         return replies
-
-
-REWARDS = ("correctness", "appropriateness", "layout")
-NAMED = 3  # characters at most that have to be an answer's last ones
 
 
 def names_an_answer(reply: Reply, request: str, quote: int) -> bool:

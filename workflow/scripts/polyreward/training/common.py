@@ -1,13 +1,20 @@
-"""What every training with TRL shares: adapters, the trainer's arguments, and what is kept of its log."""
+"""What every training with TRL shares: what its job gives it, adapters, the trainer's arguments, its log."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import torch
+from datasets import Dataset
 from peft import LoraConfig
 from transformers import TrainerCallback
 
-from polyreward.core.errors import raise_all
+from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.logs import announce
+from polyreward.core.processes import arrangement
 from polyreward.models.devices import device_problems
 from polyreward.settings.base import GrpoTraining, Lora, PolicyTraining, Section
 from polyreward.settings.transfer import RewardModelTraining
@@ -20,12 +27,32 @@ LEFT_OUT = {
 PROJECTIONS = [f"{name}_proj" for name in ("q", "k", "v", "o", "gate", "up", "down")]  # that adapters change
 
 
+@dataclass(frozen=True)
+class Job:
+    """What a training is given next to its data and settings. All processes that train together have it.
+
+    checkpoints: a folder that outlives a killed run; an equal run resumes from its last checkpoint, and
+    removes the folder when done. label: names the training in messages. precision: float32, or bfloat16
+    by autocast. liger: use the kernels of liger-kernel."""
+
+    seed: int
+    checkpoints: str | Path
+    out_folder: str | Path
+    label: str
+    precision: str = "float32"
+    liger: bool = False
+
+    def recorded(self, settings: Section) -> dict:
+        """Return the settings as the training's record and its checkpoints hold them."""
+        return {**settings.model_dump(), "precision": self.precision, "liger": self.liger}
+
+
 def lora_config(
     lora: Lora | None, model, task_type: str, trained_whole: list[str] | None = None
 ) -> LoraConfig | None:
     """Return adapters on a model's top layers as peft wants them; None for full fine-tuning.
 
-    task_type: peft's name. trained_whole: modules that are trained without adapters."""
+    trained_whole: modules that are trained without adapters."""
     if lora is None:
         return None
     layers = model.config.num_hidden_layers
@@ -42,19 +69,26 @@ def lora_config(
 
 def trainer_arguments(
     settings: RewardModelTraining | PolicyTraining | GrpoTraining,
-    seed: int,
-    label: str,
-    precision: str = "float32",
-    liger: bool = False,
+    record: dict,
+    start_folder: str | Path,
+    dataset: Dataset,
+    job: Job,
 ) -> dict:
     """Return the arguments that every trainer gets.
 
-    label: of the training. precision: float32 or bfloat16, which is by autocast. liger: use the kernels of
-    liger-kernel. Raises PolyrewardError with all that this machine's device or its packages cannot
-    do."""
-    optimizer = getattr(settings, "optimizer", "")
-    raise_all(device_problems(precision, optimizer, liger), f"{label}: what this machine cannot do")
+    record: as from Job.recorded, and what else decides the result. Raises PolyrewardError with all that this
+    machine's device or its packages cannot do."""
+    precision = record["precision"]
+    raise_all(device_problems(precision), f"{job.label}: what this machine cannot do")
+    files = sorted(Path(start_folder).glob("*.safetensors"))
+    weights = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+    content = json.dumps([weights, record, job.seed, dataset.to_list(), arrangement()], sort_keys=True)
+    # Named by all that the run depends on, so that no other run takes its checkpoints up.
+    folder = Path(job.checkpoints) / hashlib.sha256(content.encode()).hexdigest()[:16]
     return {
+        "output_dir": str(folder),
+        "save_steps": settings.save_every,
+        "save_total_limit": 2,
         "learning_rate": settings.learning_rate,
         "warmup_steps": settings.warmup_ratio,
         "lr_scheduler_type": settings.lr_scheduler,
@@ -62,54 +96,53 @@ def trainer_arguments(
         "gradient_accumulation_steps": settings.gradient_accumulation,
         "bf16": precision == "bfloat16",
         "gradient_checkpointing": settings.gradient_checkpointing,
-        "use_liger_kernel": liger,
+        "use_liger_kernel": job.liger,
         "use_cpu": not torch.cuda.is_available(),
-        "seed": seed % 2**31,
+        "seed": job.seed % 2**31,
         "logging_steps": 1,
+        "logging_nan_inf_filter": False,  # Announce ends at the first
         "report_to": "none",
         "disable_tqdm": True,
     }
 
 
-def recorded(settings: Section, precision: str, liger: bool = False) -> dict:
-    """Return the settings of a training as its record and its checkpoints hold them."""
-    return {**settings.model_dump(), "precision": precision, "liger": liger}
-
-
 class Announce(TrainerCallback):
-    """Print how far training is, about ten times a run."""
+    """Print how far training is, about ten times a run, and end it where a number is not finite.
 
-    def __init__(self, label: str, describe: Callable[[Mapping[str, float]], str]):
-        """Take the training's name, and what turns a step's log into words; "" for nothing to print."""
-        self.label, self.describe, self.next_step = label, describe, 0
+    shown: names in a step's log; a step without the first is not printed."""
+
+    def __init__(self, label: str, *shown: str):
+        self.label, self.shown, self.next_step = label, shown, 0
 
     def on_log(self, args, state, control, logs=None, **kwargs):
-        """Print the step and its words."""
-        words = self.describe(logs or {})
-        if words and (state.global_step >= self.next_step or state.global_step == state.max_steps):
+        """Print the step. Raises PolyrewardError at the first loss or gradient that is not finite.
+
+        Without it a training of NaN ends as if all was well, and its model fails when it scores."""
+        logs = logs or {}
+        for key, what in {"loss": "loss", "grad_norm": "gradient"}.items():
+            if not math.isfinite(float(logs.get(key, 0))):
+                raise PolyrewardError(
+                    f"{self.label}: the {what} of step {state.global_step} is not finite; nothing is saved."
+                    " Lower learning_rate, or look for rows of extreme length or content"
+                )
+        due = state.global_step >= self.next_step or state.global_step == state.max_steps
+        if due and self.shown[0] in logs:
             self.next_step = state.global_step + max(1, state.max_steps // 10)
-            announce(f"{self.label}: step {state.global_step}/{state.max_steps}, {words}")
-
-
-def loss_in_words(logs: Mapping[str, float]) -> str:
-    """Return a step's loss, and its accuracy on the batch where there is one."""
-    if "loss" not in logs:
-        return ""
-    accuracy = f", batch accuracy {float(logs['accuracy']):.2f}" if "accuracy" in logs else ""
-    return f"loss {float(logs['loss']):.3f}{accuracy}"
+            words = [f"{name} {float(logs[name]):.3f}" for name in self.shown if name in logs]
+            announce(f"{self.label}: step {state.global_step}/{state.max_steps}, {', '.join(words)}")
 
 
 def fitting(
-    examples: Sequence[dict], length: Callable[[dict], int], max_length: int, together: int = 1
+    examples: Sequence[dict], length: Callable[[dict], int], max_length: int, label: str, together: int = 1
 ) -> list[dict]:
-    """Return the examples of at most max_length tokens.
+    """Return the examples of at most max_length tokens, and announce how many they are.
 
-    Args:
-        length: an example's tokens.
-        together: so many neighbours are kept or left out as one.
-    """
+    length: counts an example's tokens. together: so many neighbours are kept or left out as one."""
     groups = [examples[start : start + together] for start in range(0, len(examples), together)]
-    return [example for group in groups if max(map(length, group)) <= max_length for example in group]
+    kept = [example for group in groups if max(map(length, group)) <= max_length for example in group]
+    left_out = len(examples) - len(kept)
+    announce(f"{label}: {len(kept)} examples, {left_out} left out as longer than {max_length} tokens")
+    return kept
 
 
 def logged_steps(history: Iterable[dict]) -> list[dict]:

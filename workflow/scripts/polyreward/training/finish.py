@@ -1,20 +1,21 @@
-"""How every training ends: trained, merged, sealed, recorded, and its checkpoints removed."""
+"""How every training runs and ends: resumed, trained, merged, sealed, recorded, its checkpoints removed."""
 
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
 from peft import get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
 from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
-from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import save_tokenizer, write_text
+from polyreward.core.logs import announce
 from polyreward.core.memory import release_freed_memory
-from polyreward.core.processes import is_main
+from polyreward.core.processes import count, is_main
 from polyreward.core.seals import sealed_folder
-from polyreward.training.checkpoints import train_on
+from polyreward.training.common import Job
 
 
 def finish_training(
@@ -22,74 +23,60 @@ def finish_training(
     tokenizer,
     new_model: Callable[[], torch.nn.Module],
     record: Callable[[Sequence[dict]], dict],
-    checkpoints: str | Path,
-    out_folder: str | Path,
-    label: str,
+    job: Job,
 ) -> None:
-    """Train to the end and save the model whole, with training.json next to it.
+    """Train to the end and save the model whole, with training.json next to it; the main process saves.
 
-    All processes that train together call it; the main one saves.
-
-    Args:
-        new_model: makes the model that training starts with, in fp32 and without adapters.
-        record: what training.json holds, from what the trainer logged.
-        checkpoints: the folder of all this job's checkpoints.
-    """
-    stop_on_non_finite(trainer, label)
-    train_on(trainer, label)
+    new_model: makes the model that training starts with, in fp32 and without adapters. record: returns what
+    training.json holds, from what the trainer logged."""
+    train_on(trainer, job.label)
     release_freed_memory()
     model = merged_model(trainer, new_model)
     if model is None:
         return
     model.config.use_cache = True
     text = json.dumps(record(trainer.state.log_history), indent=1, sort_keys=True)
-    with sealed_folder(out_folder) as temporary:
+    with sealed_folder(job.out_folder) as temporary:
         model.save_pretrained(temporary)
         save_tokenizer(tokenizer, temporary)
         write_text(text + "\n", temporary / "training.json")
-    shutil.rmtree(checkpoints, ignore_errors=True)
+    shutil.rmtree(job.checkpoints, ignore_errors=True)
 
 
-def stop_on_non_finite(trainer, label: str) -> None:
-    """Let a training end with PolyrewardError at its first loss or gradient that is not finite.
-
-    Without it a training of NaN ends as if all was well, and its model fails when it scores.
-    """
-    plain = trainer.training_step
-
-    def checked(model, inputs, *rest):
-        loss = plain(model, inputs, *rest)
-        gradients = [p.grad.norm() for p in model.parameters() if p.grad is not None]
-        values = torch.stack([loss.detach().float(), *(value.float().to(loss.device) for value in gradients)])
-        if not torch.isfinite(values).all():
-            what = "loss" if not torch.isfinite(values[0]) else "gradient"
-            raise PolyrewardError(
-                f"{label}: the {what} of step {trainer.state.global_step + 1} is not finite; nothing is"
-                " saved. Lower learning_rate, or look at the rows of this batch:"
-                f" {_begins(inputs, trainer.processing_class)}"
-            )
-        return loss
-
-    trainer.training_step = checked
+def train_on(trainer, label: str) -> None:
+    """Train to the end, from the last whole checkpoint in the trainer's folder where there is one."""
+    checkpoint = last_whole_checkpoint(trainer.args.output_dir, count())
+    if checkpoint:
+        announce(f"{label}: resumes from {checkpoint.name}")
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
 
-def _begins(inputs, tokenizer) -> str:
-    """Return how the texts of a batch begin, where it holds token ids."""
-    batch = inputs[0] if isinstance(inputs, list) and inputs else inputs
-    values = batch if isinstance(batch, Mapping) else {}
-    ids = next((value for name, value in values.items() if name.endswith("input_ids")), None)
-    if not isinstance(ids, torch.Tensor):
-        return "not known"
-    texts = tokenizer.batch_decode(ids[:4], skip_special_tokens=True)
-    return "; ".join(f"`{text.strip()[:60]}`" for text in texts)
+def last_whole_checkpoint(folder: str | Path, processes: int = 1) -> Path | None:
+    """Return the newest checkpoint that every one of the processes wrote to its end, or None.
+
+    A cut one lacks what a process writes last. For the main process that is trainer_state.json. For another
+    it is its state of random numbers, an archive whose end is its table of contents."""
+    states = [f"rng_state_{number}.pth" for number in range(processes)] if processes > 1 else []
+    found = [
+        path.parent
+        for path in Path(folder).glob("checkpoint-*/trainer_state.json")
+        if _parses(path) and all(zipfile.is_zipfile(path.parent / name) for name in states)
+    ]
+    return max(found, key=lambda path: int(path.name.split("-")[1]), default=None)
+
+
+def _parses(path: Path) -> bool:
+    try:
+        return bool(json.loads(path.read_text(encoding="utf-8")))
+    except ValueError:
+        return False
 
 
 def merged_model(trainer, new_model: Callable[[], torch.nn.Module]) -> torch.nn.Module | None:
     """Return the trained model, whole, with its adapters merged; None in all processes but the main one.
 
-    A new model takes the trained weights where each device holds a part of them (FSDP, ZeRO-3). So it does
-    where adapters were trained on weights in bfloat16, which would round much of them away.
-    """
+    A new model takes the trained weights where each device holds a part of them (FSDP, ZeRO-3), and where
+    adapters were trained on weights in bfloat16, which would round much of them away."""
     spread = trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled
     weights = trainer.accelerator.get_state_dict(trainer.model_wrapped) if spread else None
     if not is_main():

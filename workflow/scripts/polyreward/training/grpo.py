@@ -1,11 +1,10 @@
-"""GRPO with TRL, whatever it rewards: replies to a prompt are compared with each other, and the result is a
-plain folder."""
+"""GRPO with TRL, whatever it rewards: replies to a prompt are compared with each other."""
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
+from unittest.mock import patch
 
 import torch
 from accelerate import PartialState
@@ -17,20 +16,10 @@ from trl.trainer import grpo_trainer
 from polyreward.accel.trainers import speed_up_grpo_trainer
 from polyreward.core.conversations import rendered
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.core.logs import announce
 from polyreward.core.processes import count
 from polyreward.models.devices import vllm_problems
-from polyreward.models.precision import dtype_of, torch_dtype
 from polyreward.settings.base import GrpoTraining
-from polyreward.training.checkpoints import checkpoint_arguments
-from polyreward.training.common import (
-    Announce,
-    fitting,
-    logged_steps,
-    lora_config,
-    recorded,
-    trainer_arguments,
-)
+from polyreward.training.common import Announce, Job, fitting, logged_steps, lora_config, trainer_arguments
 from polyreward.training.finish import finish_training
 from polyreward.training.policies import load_policy
 
@@ -47,10 +36,6 @@ class Rewarder(Protocol):
         """Return the rewards, as GRPOTrainer's reward_funcs."""
         ...
 
-    def describe(self, logs: Mapping[str, float]) -> str:
-        """Return what a step's replies were like, for a line of progress; "" for nothing."""
-        ...
-
 
 def train_by_grpo(
     start_folder: str | Path,
@@ -58,14 +43,9 @@ def train_by_grpo(
     together: int,
     rewarder_of: Callable[[object], Rewarder],
     settings: GrpoTraining,
-    seed: int,
-    checkpoints: str | Path,
-    out_folder: str | Path,
-    label: str,
+    job: Job,
     too_few: str,
-    precision: str = "float32",
-    liger: bool = False,
-    rewarding: dict | None = None,
+    rewarding: Mapping | None = None,
 ) -> None:
     """Train a model on prompts and save it with training.json next to it.
 
@@ -73,42 +53,32 @@ def train_by_grpo(
         examples: `prompt`, messages, and columns that rewards read.
         together: how many neighbours are kept or left out as one.
         rewarder_of: makes the rewarder from the tokenizer.
-        checkpoints: a folder that outlives a killed run; an equal run resumes from its last checkpoint, and
-            removes the folder when done.
         too_few: advice of the error where fewer examples are left than one update takes.
-        precision, liger: as in trainer_arguments.
-        rewarding: how rewards are given, for the record and the name of checkpoints.
+        rewarding: how rewards are given, for the record.
     """
-    precision = dtype_of(precision)
-    record = {**recorded(settings, precision, liger), **(rewarding or {})}
+    record = {**job.recorded(settings), **(rewarding or {})}
     # Prompts of one update, over all processes.
     groups = settings.batch_size * settings.gradient_accumulation * count() // settings.generations
     if settings.vllm:
-        raise_all(
-            vllm_problems(settings.vllm_tensor_parallel, count()), f"{label}: what this machine cannot do"
-        )
+        problems = vllm_problems(settings.vllm_tensor_parallel, count())
+        raise_all(problems, f"{job.label}: what this machine cannot do")
+    dtype = record["precision"]
     # What adapters leave as it is needs no fp32 copy, and generation is twice as fast without.
-    dtype = torch.bfloat16 if precision == "bfloat16" and settings.lora else torch.float32
-    model, tokenizer = load_policy(start_folder, dtype)
+    model, tokenizer = load_policy(start_folder, dtype if settings.lora else "float32")
 
     def length(example: dict) -> int:
         return len(rendered(tokenizer, example["prompt"], add_generation_prompt=True))
 
-    kept = fitting(examples, length, settings.max_length, together)
+    kept = fitting(examples, length, settings.max_length, job.label, together)
     if len(kept) < groups:
         raise PolyrewardError(
-            f"{label}: {len(kept)} of {len(examples)} questions are left to train on, fewer than the"
+            f"{job.label}: {len(kept)} of {len(examples)} questions are left to train on, fewer than the"
             f" {groups} of one update; {too_few}"
         )
-    announce(
-        f"{label}: {len(kept)} questions, {len(examples) - len(kept)} left out as longer than"
-        f" {settings.max_length} tokens"
-    )
     dataset = Dataset.from_list(kept)
-    arguments = trainer_arguments(settings, seed, label, precision, liger)  # refuses before more is loaded
+    arguments = trainer_arguments(settings, record, start_folder, dataset, job)
     rewarder = rewarder_of(tokenizer)
     config = GRPOConfig(
-        **checkpoint_arguments(checkpoints, start_folder, record, seed, dataset),
         **arguments,
         max_steps=settings.steps,
         num_generations=settings.generations,
@@ -116,7 +86,6 @@ def train_by_grpo(
         max_completion_length=settings.max_new_tokens,
         temperature=settings.temperature,
         beta=settings.beta,
-        epsilon=settings.epsilon,
         loss_type="grpo",
         scale_rewards=settings.scale_rewards,
         reward_weights=list(rewarder.weights),
@@ -125,17 +94,12 @@ def train_by_grpo(
         vllm_mode="colocate",
         vllm_gpu_memory_utilization=settings.vllm_gpu_share,
         vllm_tensor_parallel_size=settings.vllm_tensor_parallel,
-        vllm_enable_sleep_mode=settings.vllm_sleep,
+        vllm_enable_sleep_mode=True,  # it gives its memory back while weights are updated
     )
 
-    def describe(logs: Mapping[str, float]) -> str:
-        if "reward" not in logs:  # a step on replies of an earlier one
-            return ""
-        said = rewarder.describe(logs)
-        kl = f"KL {float(logs.get('kl') or 0):.3f}"
-        return ", ".join(filter(None, [f"reward {float(logs['reward']):.2f}", said, kl]))
-
-    with references_as_policies(precision):
+    # The frozen copy that the KL divergence is to is loaded as policies are. TRL would load one without the
+    # row of an added pad token, and in float32.
+    with patch.object(grpo_trainer, "create_model_from_path", lambda path, **_: load_policy(path, dtype)[0]):
         trainer = GRPOTrainer(
             model=model,
             reward_funcs=counting_ties(rewarder.functions(), rewarder.weights, settings.generations),
@@ -143,31 +107,15 @@ def train_by_grpo(
             train_dataset=dataset,
             processing_class=tokenizer,
             peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
-            callbacks=[Announce(label, describe)],
+            callbacks=[Announce(job.label, "reward", "rewards/layout/mean", "kl")],
         )
     rewarder.trainer, rewarder.share = trainer, speed_up_grpo_trainer(trainer, count())
 
     def training_record(history: Sequence[dict]) -> dict:
         counts = {"questions": len(kept), "left_out": len(examples) - len(kept), "groups": groups}
-        return {"settings": record, "seed": seed, **counts, "steps": logged_steps(history)}
+        return {"settings": record, "seed": job.seed, **counts, "steps": logged_steps(history)}
 
-    def new_model():
-        return load_policy(start_folder)[0]
-
-    finish_training(trainer, tokenizer, new_model, training_record, checkpoints, out_folder, label)
-
-
-@contextmanager
-def references_as_policies(precision: str) -> Iterator[None]:
-    """Let TRL load the frozen copy that the KL divergence is to as policies are loaded.
-
-    It would load one without the row of an added pad token, and of float32."""
-    whole = grpo_trainer.create_model_from_path
-    grpo_trainer.create_model_from_path = lambda folder, **_: load_policy(folder, torch_dtype(precision))[0]
-    try:
-        yield
-    finally:
-        grpo_trainer.create_model_from_path = whole
+    finish_training(trainer, tokenizer, lambda: load_policy(start_folder)[0], training_record, job)
 
 
 def counting_ties(
@@ -177,10 +125,6 @@ def counting_ties(
     rewarded alike, and so teach nothing.
 
     TRL's own count, frac_reward_zero_std, is of the batch where the batch scales rewards.
-
-    Args:
-        functions: the rewards, as TRL calls them.
-        generations: replies to a prompt.
     """
     found: list[list[float]] = []
 

@@ -1,5 +1,4 @@
-"""One training, in this process or in several that `accelerate launch` starts: the same function with the
-same arguments."""
+"""One training, in this process or in several that `accelerate launch` starts."""
 
 import logging
 import os
@@ -21,35 +20,35 @@ from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.logs import MARK, announce, mark_announcements
 from polyreward.core.processes import is_main
 from polyreward.ops.jobs import report
-from polyreward.training.checkpoints import last_whole_checkpoint
+from polyreward.training.common import Job
 
 PACKAGES = Path(__file__).parents[2]
 # How torch's launcher sums up a process that failed; the one that it takes for the cause comes last.
 FAILURE = re.compile(r"^ *rank *: (\d+) .*\n *exitcode *: (-?\d+)", re.MULTILINE)
 
 
-def train(function: Callable, launch: dict | None, label: str, **arguments) -> None:
-    """Call a training function with its label and arguments: here, or in the processes that `launch`
-    describes.
+def train(function: Callable, launch: dict | None, job: Job, **arguments) -> None:
+    """Call a training function of a module's top level: here, or in the processes that `launch` describes.
 
-    function: of a module's top level. launch: a configuration of accelerate (see workflow/accelerate/), or
-    None. Raises PolyrewardError where a process fails."""
+    launch: a configuration of accelerate (see workflow/accelerate/), or None. Raises PolyrewardError where a
+    process fails."""
     if launch is None:
-        function(label=label, **arguments)
+        function(job=job, **arguments)
         return
-    raise_all(_missing(launch), f"{label}: what devices.launch asks of this machine")
+    raise_all(_missing(launch), f"{job.label}: what devices.launch asks of this machine")
     with tempfile.TemporaryDirectory(prefix="polyreward-") as folder:
         config, work = Path(folder, "accelerate.yaml"), Path(folder, "work.pickle")
         config.write_text(yaml.safe_dump(launch), encoding="utf-8")
-        work.write_bytes(pickle.dumps((function, {**arguments, "label": label})))
-        _run(config, work, launch["num_processes"], label, arguments.get("checkpoints"))
+        work.write_bytes(pickle.dumps((function, {**arguments, "job": job})))
+        _run(config, work, launch["num_processes"], job.label)
 
 
 def train_job(function: Callable, snakemake, label: str, **arguments) -> None:
-    """Call `train` for a job: with the seed, the settings and the folders that it has."""
-    params = snakemake.params
-    folders = {"checkpoints": params.checkpoints, "out_folder": snakemake.output[0]}
-    train(function, params.launch, label, seed=params.seed, **params.training, **folders, **arguments)
+    """Call `train` for Snakemake's job, with the seed, the settings and the folders that it has."""
+    params, given = snakemake.params, dict(snakemake.params.training)
+    how = {name: given.pop(name) for name in ("precision", "liger") if name in given}
+    job = Job(params.seed, params.checkpoints, snakemake.output[0], label, **how)
+    train(function, params.launch, job, **given, **arguments)
 
 
 def _missing(launch: dict) -> Iterator[str]:
@@ -64,29 +63,14 @@ def _missing(launch: dict) -> Iterator[str]:
         )
 
 
-def _run(config: Path, work: Path, processes: int, label: str, checkpoints: str | None) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "accelerate.commands.launch",
-        "--config_file",
-        str(config),
-        "--main_process_port",
-        "0",
-    ]
+def _run(config: Path, work: Path, processes: int, label: str) -> None:
+    launcher = ["-m", "accelerate.commands.launch", "--config_file", str(config), "--main_process_port", "0"]
+    command = [sys.executable, *launcher, "-m", "polyreward.training.launch", str(work)]
     threads = max(1, int(os.environ.get("OMP_NUM_THREADS", processes)) // processes)
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(PACKAGES), *filter(None, [os.environ.get("PYTHONPATH")])]),
-        "OMP_NUM_THREADS": str(threads),
-    }
-    with subprocess.Popen(
-        [*command, "-m", "polyreward.training.launch", str(work)],
-        env=environment,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    ) as process:
+    path = os.pathsep.join([str(PACKAGES), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": str(threads)}
+    how = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, env=environment, **how) as process:
         last = deque(maxlen=200)
         try:
             for line in process.stdout:
@@ -100,7 +84,8 @@ def _run(config: Path, work: Path, processes: int, label: str, checkpoints: str 
             raise
     if process.returncode:
         raise PolyrewardError(
-            f"{label}: {_end(last, process.returncode, processes)}; {_what_is_left(checkpoints, processes)}"
+            f"{label}: {_end(last, process.returncode, processes)}. The next start goes on from the last"
+            " checkpoint that is whole"
         )
 
 
@@ -117,21 +102,11 @@ def _end(last: deque, code: int, processes: int) -> str:
     return f"process {rank} of {processes} (they count from 0) {how}, and the others were stopped{memory}"
 
 
-def _what_is_left(checkpoints: str | None, processes: int) -> str:
-    folders = Path(checkpoints).glob("*") if checkpoints else []
-    found = [path for path in (last_whole_checkpoint(folder, processes) for folder in folders) if path]
-    if not found:
-        return "no checkpoint is whole, so the next start begins again"
-    return f"started again, it goes on from {max(found, key=lambda path: path.stat().st_mtime).name}"
-
-
 def main() -> None:
-    """Call the function that a file holds with its arguments; every process that accelerate launches calls
-    it."""
+    """Call the function that a file holds with its arguments, in each process that accelerate launches."""
     mark_announcements()
-    logging.basicConfig(
-        level=logging.INFO if is_main() else logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
-    )
+    level = logging.INFO if is_main() else logging.WARNING
+    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
     try:
         function, arguments = pickle.loads(Path(sys.argv[1]).read_bytes())
         function(**arguments)

@@ -1,43 +1,30 @@
-"""Policies: causal LMs that are trained with TRL, by supervised fine-tuning (SFT) and by DPO, and saved as
-plain folders."""
+"""Policies: causal LMs that are trained with TRL, by supervised fine-tuning (SFT) and by DPO."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import torch
 from datasets import Dataset
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
 
 from polyreward.accel.onednn import multiply_by_onednn
-from polyreward.accel.trainers import speed_up_policy_trainer
+from polyreward.accel.vocabulary import split_the_vocabulary
 from polyreward.core.conversations import as_messages, as_turns, rendered
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.logs import announce
 from polyreward.core.processes import count
 from polyreward.core.seals import intact
-from polyreward.models.precision import dtype_of
 from polyreward.models.reward_model import give_pad_token
 from polyreward.settings.base import PolicyTraining
 from polyreward.settings.transfer import Dpo
-from polyreward.training.checkpoints import checkpoint_arguments
-from polyreward.training.common import (
-    Announce,
-    fitting,
-    lora_config,
-    loss_in_words,
-    recorded,
-    trainer_arguments,
-)
+from polyreward.training.common import Announce, Job, fitting, lora_config, trainer_arguments
 from polyreward.training.finish import finish_training
 
 # An answer ends with the end token, or a policy never learns to stop.
 ENDED = "{% if messages[-1]['role'] == 'assistant' %}{{ eos_token }}{% endif %}"
 
 
-def load_policy(folder: str | Path, dtype: torch.dtype = torch.float32):
-    """Load a base or a policy to train or to sample from: (model, tokenizer). Its conversations end with the
-    end token.
+def load_policy(folder: str | Path, dtype: str = "float32"):
+    """Load a base or a policy: (model, tokenizer). Its conversations end with the end token.
 
     Raises PolyrewardError where the folder changed since it was made."""
     tokenizer = AutoTokenizer.from_pretrained(intact(folder))
@@ -51,50 +38,24 @@ def load_policy(folder: str | Path, dtype: torch.dtype = torch.float32):
     return multiply_by_onednn(model), tokenizer
 
 
-def train_sft(
-    base_folder: str | Path,
-    rows: Sequence[dict],
-    settings: PolicyTraining,
-    seed: int,
-    checkpoints: str | Path,
-    out_folder: str | Path,
-    label: str,
-    precision: str = "float32",
-    liger: bool = False,
-) -> None:
-    """Fine-tune a base on the chosen answers of preference rows, so that it answers at all.
-
-    checkpoints: a folder that outlives a killed run; an equal run resumes from its last one and removes it
-    when done. precision, liger: as in trainer_arguments."""
+def train_sft(base_folder: str | Path, rows: Sequence[dict], settings: PolicyTraining, job: Job) -> None:
+    """Fine-tune a base on the chosen answers of preference rows, so that it answers at all."""
     examples = [{"prompt": as_turns(row["prompt"]), "completion": _answer(row["chosen"])} for row in rows]
 
     def trainer_of(arguments: dict, **given) -> SFTTrainer:
         return SFTTrainer(args=SFTConfig(**arguments, completion_only_loss=True), **given)
 
-    folders = (base_folder, checkpoints, out_folder)
-    _train(trainer_of, examples, settings, seed, *folders, label, dtype_of(precision), liger)
+    _train(trainer_of, examples, settings, base_folder, job)
 
 
-def train_dpo(
-    policy_folder: str | Path,
-    pairs: Sequence[dict],
-    settings: Dpo,
-    seed: int,
-    checkpoints: str | Path,
-    out_folder: str | Path,
-    label: str,
-    precision: str = "float32",
-    liger: bool = False,
-) -> None:
-    """Train a policy by DPO on labelled pairs (prompt, chosen, rejected), with the policy itself as reference
-    model.
+def train_dpo(policy_folder: str | Path, pairs: Sequence[dict], settings: Dpo, job: Job) -> None:
+    """Train a policy by DPO on labelled pairs (prompt, chosen, rejected); its reference is its start.
 
-    checkpoints, precision, liger: as in train_sft. Raises PolyrewardError where there are fewer pairs than
-    one update takes."""
+    Raises PolyrewardError where there are fewer pairs than one update takes."""
     update = settings.batch_size * settings.gradient_accumulation * count()
     if len(pairs) < update:
         raise PolyrewardError(
-            f"{label}: {len(pairs)} preference pairs, fewer than the {update} of one update; raise"
+            f"{job.label}: {len(pairs)} preference pairs, fewer than the {update} of one update; raise"
             " alignment.prompts or alignment.responses, or lower alignment.dpo.batch_size"
         )
     examples = [
@@ -116,74 +77,55 @@ def train_dpo(
         )
         return DPOTrainer(ref_model=reference, args=config, **given)
 
-    folders = (policy_folder, checkpoints, out_folder)
-    _train(trainer_of, examples, settings, seed, *folders, label, dtype_of(precision), liger)
+    _train(trainer_of, examples, settings, policy_folder, job)
 
 
 def _answer(text: str) -> list[dict]:
     return [{"role": "assistant", "content": text}]
 
 
-def _kept(tokenizer, examples: list[dict], max_length: int, label: str) -> list[dict]:
-    """Return the examples that max_length holds whole: TRL would cut the end of an answer off, and teach not
-    to end."""
+def _train(
+    trainer_of: Callable[..., SFTTrainer | DPOTrainer],
+    examples: list[dict],
+    settings: PolicyTraining,
+    start_folder: str | Path,
+    job: Job,
+) -> None:
+    """Train on examples: `prompt` and one or more answers, all as messages.
+
+    trainer_of: makes the trainer from its arguments, a dictionary, and what else every trainer gets."""
+    in_record = job.recorded(settings)
+    model, tokenizer = load_policy(start_folder)
 
     def length(example: dict) -> int:
         answers = [turns for role, turns in example.items() if role != "prompt"]
         return max(len(rendered(tokenizer, example["prompt"] + turns)) for turns in answers)
 
-    kept = fitting(examples, length, max_length)
-    announce(
-        f"{label}: {len(kept)} examples, {len(examples) - len(kept)} left out as longer than {max_length}"
-        " tokens"
-    )
+    # TRL would cut the end of an answer off, and teach not to end.
+    kept = fitting(examples, length, settings.max_length, job.label)
     if not kept:
-        raise PolyrewardError(f"{label}: no example of {len(examples)} is left to train on; raise max_length")
-    return kept
-
-
-def _train(
-    trainer_of: Callable[..., SFTTrainer | DPOTrainer],
-    examples: list[dict],
-    settings: PolicyTraining,
-    seed: int,
-    start_folder: str | Path,
-    checkpoints: str | Path,
-    out_folder: str | Path,
-    label: str,
-    precision: str,
-    liger: bool,
-) -> None:
-    """Train on examples: `prompt` and one or more answers, all as messages.
-
-    trainer_of: makes the trainer from its arguments, a dictionary, and what else every trainer gets."""
-    in_record = recorded(settings, precision, liger)
-    model, tokenizer = load_policy(start_folder)
-    kept = _kept(tokenizer, examples, settings.max_length, label)
+        raise PolyrewardError(
+            f"{job.label}: no example of {len(examples)} is left to train on; raise max_length"
+        )
     dataset = Dataset.from_list(kept)
-    arguments = {
-        **checkpoint_arguments(checkpoints, start_folder, in_record, seed, dataset),
-        "num_train_epochs": settings.epochs,
-        "max_length": settings.max_length,
-        **trainer_arguments(settings, seed, label, precision, liger),
-    }
     trainer = trainer_of(
-        arguments,
+        {
+            **trainer_arguments(settings, in_record, start_folder, dataset, job),
+            "num_train_epochs": settings.epochs,
+            "max_length": settings.max_length,
+        },
         model=model,
         train_dataset=dataset,
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "CAUSAL_LM"),
-        callbacks=[Announce(label, loss_in_words)],
+        callbacks=[Announce(job.label, "loss")],
     )
     kept_by_trl = len(trainer.train_dataset)
 
     def record(history: Sequence[dict]) -> dict:
         losses = [float(entry["loss"]) for entry in history if "loss" in entry]
         counts = {"examples": kept_by_trl, "left_out": len(examples) - kept_by_trl}
-        return {"settings": in_record, "seed": seed, **counts, "losses": losses}
+        return {"settings": in_record, "seed": job.seed, **counts, "losses": losses}
 
-    def new_model():
-        return load_policy(start_folder)[0]
-
-    speed_up_policy_trainer()
-    finish_training(trainer, tokenizer, new_model, record, checkpoints, out_folder, label)
+    split_the_vocabulary()
+    finish_training(trainer, tokenizer, lambda: load_policy(start_folder)[0], record, job)

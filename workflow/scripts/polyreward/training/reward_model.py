@@ -13,16 +13,13 @@ from polyreward.accel.trainers import speed_up_reward_trainer
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.memory import release_freed_memory
-from polyreward.models.precision import dtype_of
 from polyreward.models.reward_model import new_reward_model
 from polyreward.settings.transfer import RewardModelTraining
-from polyreward.training.checkpoints import checkpoint_arguments
 from polyreward.training.common import (
     Announce,
+    Job,
     logged_steps,
     lora_config,
-    loss_in_words,
-    recorded,
     trainer_arguments,
 )
 from polyreward.training.finish import finish_training
@@ -33,9 +30,9 @@ logger = logging.getLogger(__name__)
 def tokenized_requests(rows: Sequence[dict], tokenizer, max_length: int) -> tuple[Dataset, dict[str, int]]:
     """Tokenise preference rows for TRL, truncating on the left first, since TRL drops what is too long.
 
-    Returns a dataset of requests, each with its pairs: chosen_ids and rejected_ids are lists of sequences.
-    A row without a `request` is a request by itself. And counts: requests, pairs, truncated (either side)
-    and dropped (both sides the same after truncation, which teach nothing)."""
+    Returns a dataset of requests, whose chosen_ids and rejected_ids are lists of sequences, one of each pair.
+    And counts: requests, pairs, truncated (either side), dropped (the same after truncation). A row without
+    a `request` is a request by itself."""
     requests: dict[str | int, dict[str, list]] = {}
     counts = {"pairs": 0, "truncated": 0, "dropped": 0}
     for number, row in enumerate(rows):
@@ -66,35 +63,22 @@ class PairsOfRequests(DataCollatorForPreference):
 
 
 def train_reward_model(
-    base_folder: str | Path,
-    rows: Sequence[dict],
-    settings: RewardModelTraining,
-    seed: int,
-    checkpoints: str | Path,
-    out_folder: str | Path,
-    label: str,
-    precision: str = "float32",
+    base_folder: str | Path, rows: Sequence[dict], settings: RewardModelTraining, job: Job
 ) -> None:
-    """Train a reward model of a base on preference rows and save it merged, with `training.json` next to it.
+    """Train a Bradley-Terry reward model of a base on preference rows.
 
-    Processes that train together all call it; the main one saves. checkpoints: a folder that outlives a
-    killed run; an equal run resumes from its last one and removes it when done. precision: as in
-    trainer_arguments; "auto" is what this machine takes. Raises PolyrewardError where no pair is left to
-    train on."""
-    precision = dtype_of(precision)
-    record = recorded(settings, precision)
-    model, tokenizer = new_reward_model(base_folder, seed, settings.pooling)
+    Raises PolyrewardError where no pair is left to train on."""
+    record = job.recorded(settings)
+    model, tokenizer = new_reward_model(base_folder, job.seed, settings.pooling)
     dataset, counts = tokenized_requests(rows, tokenizer, settings.max_length)
-    logger.info("%s: %s", label, counts)
+    logger.info("%s: %s", job.label, counts)
     if not len(dataset):
         raise PolyrewardError(
-            f"{label}: no preference pair is left to train on; look at the training rows and max_length"
+            f"{job.label}: no preference pair is left to train on; look at the training rows and max_length"
         )
     config = RewardConfig(
-        **checkpoint_arguments(checkpoints, base_folder, record, seed, dataset),
-        **trainer_arguments(settings, seed, label, precision),
+        **trainer_arguments(settings, record, base_folder, dataset, job),
         num_train_epochs=settings.epochs,
-        weight_decay=settings.weight_decay,
         max_length=settings.max_length,
         center_rewards_coefficient=settings.center_rewards_coefficient,
         optim=settings.optimizer,
@@ -107,19 +91,19 @@ def train_reward_model(
         data_collator=PairsOfRequests(tokenizer.pad_token_id),
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "SEQ_CLS", trained_whole=["score"]),
-        callbacks=[Announce(label, loss_in_words), _ReleaseMemory()],
+        callbacks=[Announce(job.label, "loss", "accuracy"), _ReleaseMemory()],
     )
-    speed_up_reward_trainer(trainer, settings, label)
+    speed_up_reward_trainer(trainer, settings, job.label)
     dropped = len(dataset) - len(trainer.train_dataset)
 
     def training_record(history: Sequence[dict]) -> dict:
         counted = {**counts, "dropped_by_trl": dropped}
-        return {"settings": record, "seed": seed, "counts": counted, "steps": logged_steps(history)}
+        return {"settings": record, "seed": job.seed, "counts": counted, "steps": logged_steps(history)}
 
     def new_model():
-        return new_reward_model(base_folder, seed, settings.pooling)[0]
+        return new_reward_model(base_folder, job.seed, settings.pooling)[0]
 
-    finish_training(trainer, tokenizer, new_model, training_record, checkpoints, out_folder, label)
+    finish_training(trainer, tokenizer, new_model, training_record, job)
 
 
 class _ReleaseMemory(TrainerCallback):

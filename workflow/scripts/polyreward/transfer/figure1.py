@@ -25,12 +25,10 @@ SPACING = 0.14  # between reward models on one language's passages
 
 @paper_style()
 def draw_figure1(table: pd.DataFrame, confidence: str) -> Figure:
-    """Draw a column per base: the share of the largest singular value, the spectrum, and CKA with the base.
+    """Draw geometry_table's rows, a column per base: share of the largest singular value, spectrum, CKA with
+    the base.
 
-    Args:
-        table: geometry_table's rows for all bases.
-        confidence: the intervals' level, as text ("95%").
-    """
+    confidence: the intervals' level, as text ("95%")."""
     bases, trainings = list(table["base_model"].unique()), list(table["rm_training"].unique())
     is_wide = len(bases) > 1
     figure = Figure(figsize=(TEXT_WIDTH if is_wide else COLUMN_WIDTH, 5.6), layout="constrained")

@@ -1,6 +1,5 @@
 """Figure 2 of the transfer paper: densities of token-embedding norms, for all tokens and at matched
-frequency.
-"""
+frequency."""
 
 import math
 from collections.abc import Sequence
@@ -32,13 +31,7 @@ def draw_figure2(
     """Draw densities: two columns per base (all tokens, matched frequency), a row per group of languages.
 
     Each language is drawn with the source language: all of its tokens, or those matched with it, dotted in
-    the language's colour. All panels of a base share both axes.
-
-    Args:
-        norms, ks: from embedding_norms.base_norms, of one or more bases.
-
-    Raises:
-        PolyrewardError: names every language of the groups without norms.
+    the language's colour. All panels of a base share both axes. norms, ks: from embedding_norms.base_norms.
     """
     bases = list(norms["base_model"].unique())
     unknown = sorted({language for group in groups for language in group} - set(norms["eval_language"]))
@@ -129,9 +122,8 @@ def _label(row: pd.Series) -> str:
 
 
 def norm_limits(norms: Sequence[float]) -> tuple[float, float]:
-    """Return the range of norms to show: five standard deviations and at least 1% about the mean, cut to the
-    norms.
-    """
+    """Return the range of norms to show: five standard deviations and at least 1% about the mean, where norms
+    are."""
     mean, spread = np.mean(norms), 5 * np.std(norms)
     low, high = max(np.min(norms), mean - spread), min(np.max(norms), mean + spread)
     margin = 0.1 * (high - low)

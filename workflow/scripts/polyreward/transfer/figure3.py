@@ -1,6 +1,5 @@
 """Figure 3 of the transfer paper: a policy's win rates before and after DPO on pairs labelled by two reward
-models.
-"""
+models."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -30,10 +29,7 @@ LEAST_REACH = 1  # points that the axis of differences shows to each side of 0
 def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     """Return what Figure 3 plots: win rates, length-controlled and per run, and differences between policies.
 
-    Args:
-        rates: rows of win_rates.win_rates.
-        judged: rows of win_rates.JUDGEMENT_COLUMNS, in all languages.
-    """
+    rates: of win_rates.win_rates; judged: JUDGEMENT_COLUMNS in all languages."""
     key = ["language", "policy", "n_instructions", "runs"]
     whole = rates.rename(columns={"win_rate_pct": "value_pct"})[[*key, "value_pct", "low", "high"]].assign(
         quantity="win rate"
@@ -49,16 +45,10 @@ def figure3_table(rates: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 
 @paper_style()
 def draw_figure3(table: pd.DataFrame, judge: pd.DataFrame, confidence: str) -> Figure:
-    """Draw the policies' win rates per language, and the difference that the labels' source makes. Below a
-    language is the judge's accuracy on its known pairs.
+    """Draw the policies' win rates per language, and the difference that the labels' source makes.
 
     A policy of the target reward model has its language's colour; one of the English model has English's.
-
-    Args:
-        table: rows of figure3_table.
-        judge: rows of win_rates.judge_accuracy.
-        confidence: the intervals' level, as text ("95%").
-    """
+    Below a language is the judge's accuracy on its known pairs, of win_rates.judge_accuracy."""
     figure = Figure(figsize=(TEXT_WIDTH, 2.6), layout="constrained")
     rates, difference = figure.subplots(1, 2, width_ratios=[2, 1])
     languages = list(table["language"].unique())

@@ -11,11 +11,7 @@ def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     """Lay out Table 1 in text cells as the paper does: languages down, bases across.
 
     The average carries its interval in brackets, over n templates, and a difference its sign. n is given per
-    language where they differ.
-
-    Args:
-        confidence: the interval's level, as text ("95%").
-    """
+    language where they differ. confidence: the interval's level, as text ("95%")."""
     sizes, records = table.groupby("eval_language")["n_templates"].first(), []
     same = sizes.nunique() == 1
     average = f"Avg. [{confidence}]" + (f", n={sizes.iloc[0]}" if same else "")
@@ -39,13 +35,7 @@ def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
 
 
 def display_language_table(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
-    """Lay out the table of a language in text cells: a row per reward model with its language spelled out.
-
-    The average is over n templates.
-
-    Args:
-        confidence: the intervals' level, as text ("95%").
-    """
+    """Lay out a language's table in text cells, a row per reward model; averages are over n templates."""
     shown = pd.DataFrame(
         {
             "Base": table["base_model"].fillna(table["reward_model"]),
@@ -59,11 +49,7 @@ def display_language_table(table: pd.DataFrame, confidence: str) -> pd.DataFrame
 
 
 def display_ready_made(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
-    """Lay out Table 2 in text cells: a row per reward model with its average on each language.
-
-    Args:
-        confidence: the intervals' level, as text ("95%").
-    """
+    """Lay out Table 2 in text cells: a row per reward model with its average on each language."""
     cells = [_average(row, "") for row in table.to_dict("records")]
     shown = table.assign(cell=cells).pivot(
         index=["reward_model", "kind"], columns="eval_language", values="cell"

@@ -19,8 +19,7 @@ EPOCH = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)  # a catalog carries 
 
 
 def catalog_of(items: Iterable[dict], language: str) -> Catalog:
-    """Return an untranslated catalog: a message per text, with its id, role and one filled example as
-    comment.
+    """Return an untranslated catalog: a message per text, commented with its id, role and a filled example.
 
     Args:
         items: templates, or rows of short texts ({id, role: text}), in the messages' order.
@@ -45,8 +44,9 @@ def catalog_of(items: Iterable[dict], language: str) -> Catalog:
             continue
         slots = resolved_slots(item["slots"], item["fills"][0])
         for role, text in template_texts(item):
-            example = [] if filled(text, slots, "en") == text else [filled(text, slots, "en")]
-            catalog.add(text, auto_comments=[f"{item['id']}: {role}", *example])
+            example = filled(text, slots, "en")
+            comments = [f"{item['id']}: {role}", *([example] if example != text else [])]
+            catalog.add(text, auto_comments=comments)
     return catalog
 
 
@@ -82,11 +82,7 @@ def texts_of_templates(templates: Iterable[dict]) -> dict[str, str]:
 def read_translations(
     path: str | Path, language: str, messages: Mapping[str, str], part: bool = False
 ) -> dict[str, str]:
-    """Return {English text: translation}.
-
-    Args:
-        messages: {English text: id of its item}.
-        part: allow missing entries.
+    """Return {English text: translation}; messages: {English text: id of its item}.
 
     Raises:
         PolyrewardError: lists every fuzzy or broken entry, and without `part` every missing one.
@@ -96,12 +92,12 @@ def read_translations(
     for text, owner in messages.items():
         entry = catalog.get(text)
         name = f"{path}: `{owner}`: \u201c{text if len(text) < 60 else text[:57] + '...'}\u201d"
-        if part and (entry is None or not entry.string):
-            continue
-        if entry is None:
-            problems.append(f"{name} is not in the catalog; run `polyreward catalog update` and translate it")
-        elif not entry.string:
-            problems.append(f"{name} is not translated; fill in its msgstr")
+        if entry is None or not entry.string:
+            if not part:
+                missing = "is not in the catalog; run `polyreward catalog update` and translate it"
+                problems.append(
+                    f"{name} {missing if entry is None else 'is not translated; fill in its msgstr'}"
+                )
         elif entry.fuzzy:
             problems.append(f"{name} is fuzzy; check its msgstr and delete the fuzzy flag")
         else:
@@ -118,44 +114,43 @@ def translated_rows(
     """Return rows of templates (`templates.expanded`) or short texts in a language.
 
     Args:
-        part: leave out each template with an untranslated text in these rows; of pairs of kinds, which may
-            hold another template's text, each such pair.
+        part: leave out templates with an untranslated text; of pairs of kinds, which may hold another
+            template's text, only such pairs.
 
     Raises:
         PolyrewardError: as read_translations; or `part` leaves no row.
     """
-    owners: dict[str, str] = {}
-    for row in rows:
-        for text in _keys(row):
-            owners.setdefault(text, _owner(row))
-    translations = read_translations(catalog, language, owners, part)
+
+    def texts(row: dict) -> list[str]:
+        fields = row["messages"].values() if "messages" in row else (row[role] for role in roles_of(row))
+        return [text for field in fields for text in contents(field)]
+
+    def owner(row: dict) -> str:
+        return row.get("template") or row["id"]
 
     def unit(row: dict) -> str:
-        return row["id"] if "kind" in row else _owner(row)
+        return row["id"] if "kind" in row else owner(row)
 
-    left_out = {unit(row) for row in rows if not translations.keys() >= set(_keys(row))}
+    owners: dict[str, str] = {}
+    for row in rows:
+        for text in texts(row):
+            owners.setdefault(text, owner(row))
+    translations = read_translations(catalog, language, owners, part)
+    left_out = {unit(row) for row in rows if not translations.keys() >= set(texts(row))}
     kept = [row for row in rows if unit(row) not in left_out]
     if rows and not kept:
         raise PolyrewardError(
             f"{catalog}: of {len(rows)} rows such as `{rows[0]['id']}` none is translated whole; translate"
             " some"
         )
-    return [{**row, **_fields(row, language, translations)} for row in kept]
-
-
-def _keys(row: dict) -> Iterator[str]:
-    fields = row["messages"].values() if "messages" in row else (row[role] for role in roles_of(row))
-    return (text for field in fields for text in contents(field))
-
-
-def _owner(row: dict) -> str:
-    return row.get("template") or row["id"]
-
-
-def _fields(row: dict, language: str, translations: Mapping[str, str]) -> dict:
-    if "messages" in row:
-        return filled_fields(row["messages"], row["slots"], language, translations)
-    return {role: map_texts(row[role], lambda text: translations[text]) for role in roles_of(row)}
+    found = []
+    for row in kept:
+        if "messages" in row:
+            fields = filled_fields(row["messages"], row["slots"], language, translations)
+        else:
+            fields = {role: map_texts(row[role], translations.__getitem__) for role in roles_of(row)}
+        found.append({**row, **fields})
+    return found
 
 
 def _read(path: str | Path, language: str) -> Catalog:

@@ -13,13 +13,13 @@ KEPT = ("id", "template", "source", "subset", "category", "request", "kind", "en
 
 
 class Reply(NamedTuple):
-    """A model's translation of a piece of text; whole: not cut at the limit of new tokens."""
+    """A translation of a piece of text; whole: not cut at the limit of new tokens."""
 
     text: str
     whole: bool = True
 
 
-Translator = Callable[[Sequence[str], str, str], Sequence[Reply]]
+Translator = Callable[[Sequence[str], str, str], Sequence[Reply]]  # pieces, source and target language
 # {unit to send at a time, the largest first: how it splits a text, keeping the separators}
 SEPARATORS: dict[str, Callable[[str], list[str]]] = {
     "text": lambda text: [text],
@@ -35,14 +35,7 @@ def source_rows(rows: Sequence[dict]) -> list[dict]:
 
 
 def gettext_rows(rows: Sequence[dict], language: str, catalog: str, part: bool = False) -> list[dict]:
-    """Translate rows with a .po file, and localise the slots of templates.
-
-    Args:
-        part: leave out templates whose texts the file does not have.
-
-    Raises:
-        PolyrewardError: lists every fuzzy or broken entry, and without `part` every missing one.
-    """
+    """Translate rows with a .po file, and localise the slots of templates; as catalog.translated_rows."""
     return source_rows(translated_rows(rows, catalog, language, part))
 
 
@@ -55,8 +48,8 @@ def lm_rows(
 ) -> list[dict]:
     """Translate rows with a model, and keep their invariants.
 
-    What loses a number or placeholder, is empty or is cut at the limit is tried again in smaller parts. A
-    part that still fails stays in English. Code blocks are never sent.
+    What loses a number or placeholder, is empty or is cut is tried again in smaller parts. A part that still
+    fails stays in English. Code blocks are never sent.
 
     Args:
         unit: of UNITS, the size of what is sent.
@@ -69,21 +62,14 @@ def lm_rows(
     texts = [text for row in rows for role in sent(row) for text in contents(row[role])]
     translated = iter(translated_texts(texts, language, translate, unit))
     return source_rows(
-        [
-            {**row, **{role: map_texts(row[role], lambda _: next(translated)) for role in sent(row)}}
-            for row in rows
-        ]
+        [row | {role: map_texts(row[role], lambda _: next(translated)) for role in sent(row)} for row in rows]
     )
 
 
 def translated_texts(
     texts: Sequence[str], language: str, translate: Translator, unit: str = "line"
 ) -> list[str]:
-    """Translate texts, sending each distinct piece of prose to `translate` once.
-
-    Args:
-        translate: (pieces, source language, target language) to a `Reply` for each.
-    """
+    """Translate texts, sending each distinct piece of prose to `translate` once."""
 
     def ask(pieces: Sequence[str]) -> list[Reply]:
         answers = list(translate(pieces, "en", language))
@@ -109,17 +95,17 @@ def _translations(
     ask: Callable[[Sequence[str]], list[Reply]],
     refused: frozenset[str],
 ) -> dict[str, str]:
-    """Return {piece: translation} for pieces with a sound one, whole or from smaller parts.
+    """Return {piece: translation} for pieces with a sound one, whole or in parts of smaller `units`.
 
     Args:
-        units: the pieces' unit, then smaller ones.
         refused: pieces with an unsound translation.
     """
     fresh = [piece for piece in pieces if piece not in refused]
-    answers = ask(fresh) if fresh else []
-    found = {
-        piece: said.text.strip() for piece, said in zip(fresh, answers, strict=True) if _is_sound(piece, said)
-    }
+    found = {}
+    for piece, said in zip(fresh, ask(fresh) if fresh else [], strict=True):
+        text = said.text.strip()
+        if said.whole and text and not any(broken_invariants(piece, text)):
+            found[piece] = text
     rest = [piece for piece in pieces if piece not in found]
     if not rest or not units[1:]:
         return found
@@ -128,11 +114,6 @@ def _translations(
     return found | {
         piece: joined for piece, split in parts.items() if (joined := _joined(split, smaller)) != piece
     }
-
-
-def _is_sound(piece: str, said: Reply) -> bool:
-    text = said.text.strip()
-    return said.whole and bool(text) and not any(broken_invariants(piece, text))
 
 
 def _pieces(text: str, unit: str) -> list[tuple[str, bool]]:

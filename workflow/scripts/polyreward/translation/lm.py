@@ -15,7 +15,6 @@ from polyreward.core.seals import intact
 from polyreward.models.batches import left_padded
 from polyreward.models.devices import device
 from polyreward.models.generation import Writing, declared_ends, generation_config
-from polyreward.models.precision import torch_dtype
 from polyreward.models.serving import server_of
 from polyreward.settings.model import Serve
 from polyreward.settings.transfer import LmEngine, Seq2seqEngine
@@ -36,11 +35,7 @@ def lm_translator(
 
 
 class LmTranslator:
-    """A language model that translates with greedy decoding.
-
-    Args:
-        server: one with the model; without it the model is loaded here.
-    """
+    """A language model that translates with greedy decoding, on a server or loaded here."""
 
     def __init__(
         self,
@@ -57,7 +52,7 @@ class LmTranslator:
         if server is None:
             self.seq2seq = AutoConfig.from_pretrained(folder).is_encoder_decoder
             auto = AutoModelForSeq2SeqLM if self.seq2seq else AutoModelForCausalLM
-            self.model = auto.from_pretrained(folder, dtype=torch_dtype(precision)).to(device()).eval()
+            self.model = auto.from_pretrained(folder, dtype=precision).to(device()).eval()
 
     def __call__(self, pieces: Sequence[str], source: str, target: str) -> list[Reply]:
         """Translate pieces, longest first to reduce padding; return them in the given order."""
@@ -66,10 +61,11 @@ class LmTranslator:
             self.tokenizer.src_lang = self.settings.codes[source]
             first_token = self._token_of(self.settings.codes[target])
         order = sorted(range(len(pieces)), key=lambda i: (-len(pieces[i]), i))
-        prompts = self._ids([self._prompt(pieces[i], source, target) for i in order])
+        prompts = [self._prompt(pieces[i], source, target) for i in order]
+        special = not self.settings.chat
+        ids = self.tokenizer(prompts, add_special_tokens=special)["input_ids"] if prompts else []
         job = f"translation to {target}"
-        served = self.server is not None
-        said = self._served(prompts, job) if served else self._generated(prompts, job, first_token)
+        said = self._served(ids, job) if self.server else self._generated(ids, job, first_token)
         answers = [Reply("")] * len(pieces)
         for index, (text, whole) in zip(order, said, strict=True):
             lines = [text] if self.settings.unit == "text" else text.strip().splitlines() or [""]
@@ -92,11 +88,6 @@ class LmTranslator:
             return prompt
         turns = [{"role": "user", "content": prompt}]
         return self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
-
-    def _ids(self, prompts: list[str]) -> list[list[int]]:
-        return (
-            self.tokenizer(prompts, add_special_tokens=not self.settings.chat)["input_ids"] if prompts else []
-        )
 
     def _served(self, prompts: list[list[int]], job: str) -> list[Reply]:
         own = generation_config(self.folder)
@@ -137,9 +128,7 @@ class LmTranslator:
         return found
 
     def _is_whole(self, tokens: list[int], text: str, stop: list[str]) -> bool:
-        """Return whether an answer ended by itself; a sequence-to-sequence model's first token only starts
-        it.
-        """
+        """Return whether an answer ended by itself; a sequence-to-sequence model's first token starts it."""
         ends = declared_ends(self.model.generation_config) | {self.tokenizer.eos_token_id}
         said = tokens[1:] if self.seq2seq else tokens
         return (

@@ -34,7 +34,7 @@ R2, P = "r_squared", "p_value"
 def fisher_difference(r_first: float, r_second: float, r_between: float, n: int) -> tuple[float, float]:
     """Return the difference of Fisher's z of two correlations with a common variable, and its error.
 
-    Arguments as `steiger` has them."""
+    Arguments as in carb_regressions.steiger."""
     mean2 = ((r_first + r_second) / 2) ** 2
     covariance = (r_between * (1 - 2 * mean2) - mean2 * (1 - 2 * mean2 - r_between**2) / 2) / (1 - mean2) ** 2
     error = np.sqrt(2 - 2 * covariance) * fisher_error(n)
@@ -44,8 +44,8 @@ def fisher_difference(r_first: float, r_second: float, r_between: float, n: int)
 def permuted_by_base(values: Sequence[float], bases: Sequence[str], seed: int, *key: str) -> np.ndarray:
     """Return permuted values (PERMUTATIONS, n): a base gets another's mean, its members each other's rest.
 
-    bases: of each value. Reward models of one base are alike, so that they stay together. Exact where bases
-    have equally many members. Source: Winkler et al. 2015, Multi-level block permutation, NeuroImage 123."""
+    Reward models of one base are alike, so that they stay together. Exact where bases have equally many.
+    Source: Winkler et al. 2015, Multi-level block permutation, NeuroImage 123."""
     values, place = np.asarray(values, dtype=float), np.unique(np.asarray(bases), return_inverse=True)[1]
     means = np.bincount(place, weights=values) / np.bincount(place)
     generator = np.random.default_rng(job_seed(seed, "permutation", *key))
@@ -67,26 +67,23 @@ def correlations_with(drawn: np.ndarray, others: pd.DataFrame) -> np.ndarray:
 def reliability(values: Sequence[float], errors: Sequence[float]) -> float:
     """Return the share of scores' variance, 0 to 1, that is not their error; nan where they do not vary.
 
-    errors: standard errors. It is the least share: what moves all scores alike is in the errors, too."""
+    It is the least share: what moves all scores alike is in the standard errors, too."""
     variance = np.var(np.asarray(values, dtype=float), ddof=1)
     return float(np.clip(1 - np.mean(np.square(errors)) / variance, 0, 1)) if variance > 0 else float("nan")
 
 
 def shown_rating(rows: pd.DataFrame, rating: str) -> str:
-    """Return the rating that a set's rows are shown by: chrf where they only have a reference."""
+    """Return the rating that a set is shown by: chrf where it only has references."""
     return rating if rating in rows and rows[rating].notna().any() else "chrf"
 
 
 def over_sets(points: pd.DataFrame, rating: str) -> pd.DataFrame:
-    """Return best-of-N's points over all policies, a row per scorer: the mean over sets' shown ratings.
-
-    It is in the column of `rating`, and the mean of standard errors in the column of its error."""
+    """Return best-of-N's points over all policies, a row per scorer: `rating` and its error are the means
+    over sets of the ratings that are shown."""
     rows = points[(points["selection"] == BEST_OF_N) & (points["policy"] == POOLED)]
     if rows.empty:
-        raise PolyrewardError(
-            "work/6_analysis/carb/points.csv: no best-of-N row for all policies. Delete the file and run"
-            " the same command again"
-        )
+        what = "no best-of-N row for all policies. Delete the file and run the same command again"
+        raise PolyrewardError(f"work/6_analysis/carb/points.csv: {what}")
     error, parts = f"{rating}_se", []
     for _, of_set in rows.groupby("downstream", sort=False):
         shown = shown_rating(of_set, rating)

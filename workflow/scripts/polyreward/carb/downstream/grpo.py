@@ -2,7 +2,7 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from polyreward.core.logs import unannounced
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations, RewardModel
 from polyreward.settings.base import GrpoTraining
+from polyreward.training.common import Job
 from polyreward.training.grpo import train_by_grpo
 
 
@@ -31,10 +32,6 @@ class ScoreReward:
     def functions(self) -> list:
         """Return the only reward."""
         return [self.score]
-
-    def describe(self, logs: Mapping[str, float]) -> str:
-        """Return how many tokens a step's replies had."""
-        return f"{float(logs.get('completions/mean_length') or 0):.0f} tokens a reply"
 
     def score(self, prompts, completions, **kwargs) -> list[float]:
         """Return each reply's score. Raises PolyrewardError where one is not a number."""
@@ -64,27 +61,22 @@ def policy_prompts(items: Iterable[dict], count: int, seed: int) -> list[str]:
 def train_policy(
     start_folder: str | Path,
     prompts: Sequence[str],
+    settings: GrpoTraining,
+    job: Job,
     entry: dict,
     scoring: dict,
     cache: str | Path,
-    settings: GrpoTraining,
-    seed: int,
-    checkpoints: str | Path,
-    out_folder: str | Path,
-    label: str,
-    precision: str = "float32",
-    liger: bool = False,
 ) -> None:
     """Train a policy on prompts with a reward model's score as its reward.
 
-    entry, scoring, cache: as families.load_reward_model has them. checkpoints, out_folder, precision,
-    liger: as in train_by_grpo. Raises PolyrewardError where fewer prompts are left than one update takes."""
+    entry, scoring, cache: as families.load_reward_model has them. Raises PolyrewardError where fewer prompts
+    are left than one update takes."""
 
     def rewarder_of(tokenizer) -> ScoreReward:
         # Each process has a reward model of its own, next to its part of the policy.
         if torch.cuda.is_available():
             torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
-        return ScoreReward(load_reward_model(entry, scoring, cache), label)
+        return ScoreReward(load_reward_model(entry, scoring, cache), job.label)
 
     train_by_grpo(
         start_folder,
@@ -92,11 +84,6 @@ def train_policy(
         1,
         rewarder_of,
         settings,
-        seed,
-        checkpoints,
-        out_folder,
-        label,
-        "raise carb.grpo.prompts, carb.training_share or max_length, or lower batch_size",
-        precision,
-        liger,
+        job,
+        "raise carb.grpo.prompts or max_length, or lower batch_size",
     )

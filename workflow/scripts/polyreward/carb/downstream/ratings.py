@@ -8,8 +8,10 @@ from sacrebleu.metrics import CHRF
 
 LETTERS = "ABCD"
 NOTHING = "\u2026"  # replaces an answer without a word, which no reward model could read
-ARABIC_MARKS = {chr(code) for code in (0x640, *range(0x64B, 0x653))}  # the stretching stroke, short vowels
-ARABIC_ALIKE = str.maketrans("أإآىة", "ااايه")  # letters that people write for one another
+ARABIC = {
+    **dict.fromkeys((0x640, *range(0x64B, 0x653))),  # without the stretching stroke and short vowels
+    **str.maketrans("أإآىة", "ااايه"),  # letters that people write for one another
+}
 # Scripts that write words without spaces between them, and one whose particles follow a word without a space
 UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"
 PARTICLES_FOLLOW = UNSPACED + r"\uac00-\ud7af"
@@ -29,22 +31,13 @@ def question_ratings(question: Mapping, answer: str) -> dict[str, float]:
     match: whether it says an accepted one, or chooses the right option; nan where there is only a reference.
     chrf: nearness to the nearest accepted one, to the right option's text, or to the reference."""
     if "accepted" in question:
-        return answer_ratings(answer, question["accepted"])
-    if "options" in question:
-        right = question["right"]
-        match = 100.0 * (chosen_option(answer, question["options"]) == right)
-        return {"match": match, "chrf": _chrf(answer, question["options"][right])}
-    return {"match": float("nan"), "chrf": _chrf(answer, question["reference"])}
-
-
-def answer_ratings(answer: str, accepted: Sequence[str]) -> dict[str, float]:
-    """Rate an answer from 0 to 100: whether it says an accepted one, and nearness to the nearest of these."""
-    nearest = max(_chrf(answer, text) for text in accepted)
-    return {"match": 100.0 * matches(answer, accepted), "chrf": nearest}
-
-
-def _chrf(answer: str, text: str) -> float:
-    return CHRF().sentence_score(answer, [text]).score
+        near, match = question["accepted"], 100.0 * matches(answer, question["accepted"])
+    elif "options" in question:
+        options, right = question["options"], question["right"]
+        near, match = [options[right]], 100.0 * (chosen_option(answer, options) == right)
+    else:
+        near, match = [question["reference"]], float("nan")
+    return {"match": match, "chrf": max(CHRF().sentence_score(answer, [text]).score for text in near)}
 
 
 def matches(reply: str, accepted: Sequence[str]) -> bool:
@@ -55,9 +48,8 @@ def matches(reply: str, accepted: Sequence[str]) -> bool:
 def says(reply: str, accepted: str) -> bool:
     """Return whether a reply has an accepted answer in it, as whole words.
 
-    Where words stand without spaces (Thai, Han, kana) that is anywhere. In Korean it is at the start of a
-    word, as particles follow it; in Arabic, "and", "in", "to" and the article may stand before it. A reply
-    that denies the answer, or says several, counts too."""
+    Thai, Han and kana have no spaces between words: anywhere. Particles may follow a Korean word; in Arabic,
+    "and", "in", "to" and the article may precede it. A reply that denies the answer counts too."""
     sought = words(accepted)
     arabic = re.match("[\u0621-\u064a]{3}", sought)
     if arabic:
@@ -75,16 +67,15 @@ def plain(text: str) -> str:
 
 def words(text: str) -> str:
     """Return a text without case, punctuation and Arabic vowel marks, with one space between words."""
-    text = "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if c not in ARABIC_MARKS)
-    text = "".join(" " if unicodedata.category(c)[0] in "PSZC" else c for c in text.translate(ARABIC_ALIKE))
-    return " ".join(text.split())
+    text = unicodedata.normalize("NFKC", text).casefold().translate(ARABIC)
+    return " ".join("".join(" " if unicodedata.category(c)[0] in "PSZC" else c for c in text).split())
 
 
 def chosen_option(reply: str, options: Sequence[str]) -> int | None:
     """Return the number of the option that a reply chooses, from 0; None where it names none, or several.
 
-    A letter at its start counts first, unless it begins a sentence of other words ("A common one"). Then one
-    letter counts that is marked as an option anywhere, and then the one option whose text the reply says."""
+    A letter at its start counts first, unless it begins a sentence ("A common one"). Then the only letter
+    that is marked as an option counts, and then the only option whose text the reply says."""
     reply = reply.strip()
     by_text = [number for number, option in enumerate(options) if matches(reply, [option])]
     first = FIRST.match(reply)

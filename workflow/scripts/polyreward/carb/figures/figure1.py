@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import cycle
 
+import numpy as np
 import pandas as pd
 from babel import Locale
 from matplotlib.axes import Axes
@@ -42,7 +43,7 @@ def texts_by_culture(table: pd.DataFrame, names: dict[str, str]) -> dict[str, st
 def draw_figure1(table: pd.DataFrame, names: dict[str, str], families: dict[str, list[str]]) -> Figure:
     """Draw the item next to its scores, each reward model on a scale of its own, and below it the counts.
 
-    table: carb_comparison.glance_table's rows. families: {culture: font families for its texts}."""
+    families: {culture: font families for its texts}."""
     scores, counts = table[table["panel"] == "score"], table[table["panel"] == "count"]
     prompt = table[table["panel"] == "prompt"].iloc[0]
     figure = Figure(figsize=(TEXT_WIDTH, 4.8), layout="constrained")
@@ -88,13 +89,12 @@ def _write(axis: Axes, height: float, text: str, families: Sequence[str]) -> Non
 def _draw_scores(axis: Axes, scores: pd.DataFrame, model: str) -> None:
     parts = re.sub("([-_])", r"\1\n", model).split("\n")
     axis.set_title(filled(parts, NAME_CHARACTERS), fontsize=7, parse_math=False)
-    places = range(len(scores))
+    places = np.arange(len(scores))
     axis.hlines(places, scores["score"].min(), scores["score"], color="0.75", linewidth=1)
     look = {"s": 22, "edgecolor": "black", "linewidth": 0.8, "zorder": 3}
     for chosen, marker, fill in ((False, "o", "white"), (True, "D", "black")):
         rows = (scores["is_chosen"] == chosen).to_numpy()
-        heights = [n for n in places if rows[n]]
-        axis.scatter(scores["score"][rows], heights, marker=marker, facecolor=fill, **look)
+        axis.scatter(scores["score"][rows], places[rows], marker=marker, facecolor=fill, **look)
     axis.margins(x=0.2)
     axis.spines["left"].set_visible(False)
     axis.tick_params(left=False, labelleft=False, labelsize=7)
@@ -127,9 +127,9 @@ def _draw_counts(
 def first_lines(text: str, count: int) -> str:
     """Return the first lines of a text, the last one with an ellipsis where more follow."""
     lines = text.split("\n")
-    if len(lines) <= count:
-        return text
-    return "\n".join([*lines[: count - 1], f"{lines[count - 1].rstrip('.,;: ')} \u2026"])
+    if len(lines) > count:
+        lines[count - 1 :] = [f"{lines[count - 1].rstrip('.,;: ')} \u2026"]
+    return "\n".join(lines)
 
 
 def wrapped(text: str, width: int) -> str:
@@ -153,16 +153,15 @@ def filled(units: Sequence[str], width: int) -> str:
 
 
 def _clusters(text: str) -> list[str]:
-    clusters = []
+    clusters = [""]
     for character in text:
         stays = unicodedata.category(character)[0] in "MP" or character in STAY
-        if clusters and (stays or clusters[-1][-1] in KEEP):
-            clusters[-1] += character
-        else:
-            clusters.append(character)
+        if clusters[-1] and not stays and clusters[-1][-1] not in KEEP:
+            clusters.append("")
+        clusters[-1] += character
     return clusters
 
 
 def _columns(text: str) -> int:
-    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text if not unicodedata.combining(c))
-    return wide + sum(not unicodedata.combining(c) for c in text)
+    letters = [c for c in text if not unicodedata.combining(c)]
+    return len(letters) + sum(unicodedata.east_asian_width(c) in "WF" for c in letters)

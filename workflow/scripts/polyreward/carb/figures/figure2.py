@@ -24,7 +24,7 @@ LOOKS = {kind: (look.colour, look.marker) for kind, look in looks.KINDS.items()}
 def draw_figure2(table: pd.DataFrame, chance: float, confidence: str) -> Figure:
     """Draw a panel for each property: every reward model's score on each group of languages, and the mean.
 
-    table: carb_comparison.group_table's rows. chance: in percent. confidence: such as "95%"."""
+    chance: in percent. confidence: such as "95%"."""
     figure = Figure(figsize=(TEXT_WIDTH, 4.9), layout="constrained")
     sizes = [table.loc[table["panel"] == panel, "group"].nunique() for panel in MOSAIC[0]]
     axes = figure.subplot_mosaic(MOSAIC, sharey=True, width_ratios=[size + 0.6 for size in sizes])
@@ -51,17 +51,13 @@ def _draw_panel(axis: Axes, table: pd.DataFrame, chance: float, confidence: str)
     ends = reach(mean, "score_pct")
     axis.errorbar(np.arange(len(groups)) - 0.08, mean["score_pct"], yerr=ends, **look, label=label)
     axis.axhline(chance, color="0.4", linewidth=0.8, linestyle=":", label="chance")
-    axis.set_xticks(np.arange(len(groups)) + 0.1, [_label(mean.loc[group], _name(group)) for group in groups])
+    axis.set_xticks(np.arange(len(groups)) + 0.1, [_label(mean.loc[group]) for group in groups])
     axis.set_xlim(-0.5, len(groups) - 0.3)
     axis.set_xlabel("")
 
 
-def _name(group: str) -> str:
-    """Return what a group is called: a script, which tables have by its code, by its English name."""
-    return Locale("en").scripts.get(group, group)
-
-
-def _label(row: pd.Series, name: str) -> str:
+def _label(row: pd.Series) -> str:
+    name = Locale("en").scripts.get(row.name, row.name)  # tables have scripts by their codes
     cultures = row["cultures"].split()
     count = math.ceil(len(cultures) / 3)  # at most three a line, the lines about alike
     width = math.ceil(len(cultures) / count)

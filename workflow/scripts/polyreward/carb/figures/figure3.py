@@ -14,9 +14,7 @@ BEST_KINDS, BEST = list(COLOURS), len(MARKERS)
 
 @paper_style()
 def draw_figure3(table: pd.DataFrame, chance: float, confidence: str) -> Figure:
-    """Draw each reward model's score on each domain.
-
-    table: carb_comparison.domain_table's rows. chance: in percent. confidence: such as "95%"."""
+    """Draw each reward model's score on each domain; chance: in percent; confidence: such as "95%"."""
     figure = Figure(figsize=(TEXT_WIDTH, 3), layout="constrained")
     axis = figure.subplots()
     domains = list(table["domain"].unique())
@@ -25,12 +23,8 @@ def draw_figure3(table: pd.DataFrame, chance: float, confidence: str) -> Figure:
         rows = table[table["scorer"] == scorer].set_index("domain").loc[domains]
         places = [domain + 0.12 * (number - (len(shown) - 1) / 2) for domain in range(len(domains))]
         colour = COLOURS[kind][place - 1]
-        mark = {
-            "fmt": MARKERS[place - 1],
-            "markersize": 5,
-            "markeredgecolor": "black",
-            "markeredgewidth": 0.4,
-        }
+        mark = {"fmt": MARKERS[place - 1], "markersize": 5}
+        mark |= {"markeredgecolor": "black", "markeredgewidth": 0.4}
         mark["markerfacecolor"] = colour if kind == "classifier" else "white"
         line = {"color": colour, "linewidth": 1, "capsize": 1.5, "label": f"{scorer} ({kind})"}
         axis.errorbar(places, rows["score_pct"], yerr=reach(rows, "score_pct"), **mark, **line)

@@ -1,5 +1,7 @@
 """Figure 5 of the CARB paper: what reward models' choices are worth, against their scores on benchmarks."""
 
+from itertools import chain
+
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
@@ -42,7 +44,7 @@ def plotted(points: pd.DataFrame, rating: str) -> tuple[pd.DataFrame, list[str]]
 def draw_rows(points: pd.DataFrame, correlations: pd.DataFrame, rating: str, confidence: float) -> Figure:
     """Draw for each set and selection (a row) and benchmark (a column) the reward models, line and bounds.
 
-    points, correlations: rows of `plotted` and of correlation_table. confidence: of the band, a fraction."""
+    confidence: of the band, a fraction."""
     groups = list(points.groupby(OF, sort=False))
     figure = Figure(figsize=(TEXT_WIDTH, 0.5 + 2.3 * len(groups)), layout="constrained")
     axes = figure.subplots(len(groups), len(AXES), sharex="col", sharey="row", squeeze=False)
@@ -56,11 +58,8 @@ def draw_rows(points: pd.DataFrame, correlations: pd.DataFrame, rating: str, con
         row[0].set_ylabel(RATING_NAMES[shown])
     for axis, name in zip(axes[-1], AXES.values(), strict=True):
         axis.set_xlabel(name)
-    handles = {
-        label: handle
-        for axis in axes[:, 0]
-        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
+    every = [zip(*reversed(axis.get_legend_handles_labels()), strict=True) for axis in axes[:, 0]]
+    handles = dict(chain(*every))  # by label
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4)
     return figure
 
@@ -74,10 +73,8 @@ def _title(row: pd.Series, found: pd.Series) -> str:
     how = f"best of {row['n_candidates']:.0f}" if row["selection"] == BEST_OF_N else "trained by GRPO"
     decided = f"p = {found['p_permuted']:.3g}" if found["n_bases"] >= FEWEST_BASES else "not decided"
     fit = f"r² = {found['r2']:.3f}, " if np.isfinite(found["r2"]) else ""
-    return (
-        f"{row['downstream']}, {how}\n{fit}{decided}, n = {found['n']:.0f}"
-        f" ({counted_bases(found['n_bases'])})"
-    )
+    counts = f"n = {found['n']:.0f} ({counted_bases(found['n_bases'])})"
+    return f"{row['downstream']}, {how}\n{fit}{decided}, {counts}"
 
 
 def _draw_panel(

@@ -4,18 +4,15 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from polyreward.carb.items.facts import Culture, holiday_dates, package_language
+from polyreward.carb.items.facts import Culture, holiday_dates
 from polyreward.core.errors import raise_all, unknown
 from polyreward.core.yaml_files import read_yaml
 
-FRAMES = ("labelled", "unlabelled")
-
 
 def read_cultures(path: str | Path, asked: Sequence[str]) -> dict:
-    """Read and check a file of cultures: {cultures: {name: {territory, places, holidays}}, languages}.
+    """Read a file of cultures: {cultures: {name: {territory, places, holidays}}, languages}.
 
-    asked: the cultures of config.yaml. A culture is named after its language. Raises PolyrewardError that
-    lists every problem."""
+    asked: the cultures of config.yaml. Raises PolyrewardError that lists every problem."""
     data = read_yaml(path)
     raise_all(_problems(data, asked, path), str(path))
     return data
@@ -47,12 +44,13 @@ def _problems(data: dict, asked: Sequence[str], path: str | Path) -> Iterator[st
             continue
         yield from missing(f"culture {name}: places", entry.get("places") or {}, names)
         culture = culture_of(data, name)
-        known = holiday_dates(package_language(culture), culture.territory) if culture.holidays else {}
+        known = holiday_dates(culture.language, culture.territory) if culture.holidays else {}
         yield from unknown(f"culture {name}: holidays", culture.holidays, known, "the package holidays")
     for name in names:
-        for frame in FRAMES:
+        for frame, places, with_place in (
+            ("labelled", 1, "{place} or {Place} once"),
+            ("unlabelled", 0, "no place"),
+        ):
             text = str((data["languages"].get(name) or {}).get(frame, ""))
-            labels = len(re.findall(r"\{[Pp]lace\}", text))
-            if text.count("{answer}") != 1 or labels != (frame != "unlabelled"):
-                with_place = "no place" if frame == "unlabelled" else "{place} or {Place} once"
+            if text.count("{answer}") != 1 or len(re.findall(r"\{[Pp]lace\}", text)) != places:
                 yield f"language {name}: `{frame}` is a text with {{answer}} once and {with_place}"

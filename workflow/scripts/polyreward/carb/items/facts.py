@@ -1,5 +1,4 @@
-"""Facts about cultures that are data: public holidays out of `holidays`, formats out of CLDR through
-Babel."""
+"""Facts about cultures that are data: public holidays out of `holidays`, formats out of CLDR by Babel."""
 
 import dataclasses
 import datetime
@@ -51,32 +50,28 @@ class Fact(NamedTuple):
 @cache
 def holiday_dates(language: str, territory: str) -> dict[str, list[datetime.date]]:
     """Return {name in that language: its dates} of a territory's public holidays in YEAR."""
+    known = holidays.country_holidays(territory).supported_languages
+    own = (name for name in known if name.split("_")[0] == language)
+    named_as = min(own, key=lambda name: territory not in name)  # such as zh_CN
     found = defaultdict(list)
-    known = holidays.country_holidays(territory, years=YEAR, observed=False, language=language)
-    for date, names in sorted(known.items()):
+    listed = holidays.country_holidays(territory, years=YEAR, observed=False, language=named_as)
+    for date, names in sorted(listed.items()):
         for name in names.split("; "):
             found[name].append(date)
     return dict(found)
-
-
-def package_language(culture: Culture) -> str:
-    """Return what the package `holidays` calls a culture's own language, such as zh_CN."""
-    known = holidays.country_holidays(culture.territory).supported_languages
-    own = (name for name in known if name.split("_")[0] == culture.language)
-    return min(own, key=lambda name: culture.territory not in name)
 
 
 def holiday_date(culture: Culture, language: str, number: int) -> Fact | None:
     """Return day and month of a holiday, counted from 1; None where it has several days or is not listed."""
     if number > len(culture.holidays):
         return None
-    days = holiday_dates(package_language(culture), culture.territory)[culture.holidays[number - 1]]
+    days = holiday_dates(culture.language, culture.territory)[culture.holidays[number - 1]]
     if len(days) > 1:
         return None
     return Fact(f"{days[0]:%m-%d}", dates.format_skeleton("MMMMd", days[0], locale=language))
 
 
-def currency_sign(culture: Culture, language: str) -> Fact | None:
+def currency_sign(culture: Culture, *_) -> Fact | None:
     """Return the sign of the culture's currency; None where it has several, or letters for a sign.
 
     A currency's name would give the culture away, since most languages name the country in it."""
@@ -86,7 +81,7 @@ def currency_sign(culture: Culture, language: str) -> Fact | None:
     return Fact(sign, sign) if len(codes) == 1 and not any(map(str.isalpha, sign)) else None
 
 
-def short_date(culture: Culture, language: str) -> Fact | None:
+def short_date(culture: Culture, *_) -> Fact | None:
     """Return YEAR's last day in figures as the culture writes it; None where separators or years vary.
 
     The year is written in full, since how many of its figures are usual differs within a culture."""
@@ -101,17 +96,15 @@ def short_date(culture: Culture, language: str) -> Fact | None:
     return Fact(text, text)
 
 
-def quotation_marks(culture: Culture, language: str) -> Fact | None:
+def quotation_marks(culture: Culture, *_) -> Fact | None:
     """Return the culture's opening and closing quotation marks; None where more than one pair is usual."""
     marks = QUOTATION_MARKS.get(culture.language)
     return Fact(marks, marks) if marks else None
 
 
+# {name: a function of a culture, the asked language and, for a holiday, its number}
 FACTS: dict[str, Callable[..., Fact | None]] = {
-    "holiday_date": holiday_date,
-    "currency_sign": currency_sign,
-    "short_date": short_date,
-    "quotation_marks": quotation_marks,
+    fact.__name__: fact for fact in (holiday_date, currency_sign, short_date, quotation_marks)
 }
 
 

@@ -1,11 +1,10 @@
 """Which possible answers go: those that repeat another, in a foreign script, too near or too far."""
 
-import dataclasses
 import difflib
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 import pandas as pd
@@ -21,18 +20,12 @@ COUNT_COLUMNS = [
 ]
 
 
-@dataclasses.dataclass(frozen=True)
-class Filters:
-    """Limits for removing wrong answers; data (is_fact) go only if equal to, or too far from, the right one.
-
-    near_duplicate: likeness (0 to 1, difflib's ratio) from which on two written texts are one. script_share:
-    least share of letters in the language's script. nearest, farthest: bounds of the cosine similarity of a
-    wrong answer to the right one; texts of other numbers have no upper bound."""
-
-    near_duplicate: float
-    script_share: float
-    nearest: float
-    farthest: float
+# Limits to a wrong answer, from tries with our own topics; the paper names none.
+NEAR_DUPLICATE = 0.98  # likeness to another answer (difflib), from which on one of the two goes
+SCRIPT_SHARE = 0.9  # least share of its letters in the language's script
+# Cosine similarity to the right answer, minus each language's mean
+NEAREST = 0.98  # above it, an answer may be right, too
+FARTHEST = -0.3  # below it, its subject gives it away
 
 
 def kept_items(
@@ -40,16 +33,18 @@ def kept_items(
     references: Sequence[dict],
     similarities: pd.DataFrame,
     scripts: Mapping[str, str],
-    filters: Filters,
 ) -> tuple[list[dict], list[dict]]:
-    """Filter possible items' answers; return (items with three or more wrong ones, counts by cell).
+    """Filter possible items' answers; return (items with three or more wrong ones, COUNT_COLUMNS by cell).
 
     A cell is a culture and domain. similarities: id, value and the cosine similarity of that answer to the
     chosen one. references_shared: other cultures' references that are right for this one too; answers:
     distinct ones among the rest. Items with a `family` get their wrong answers later: only they themselves
     are checked."""
     counts: dict[tuple[str, str], Counter] = defaultdict(Counter)
-    for row in _once_a_family(references):
+    once_a_family = {
+        (row["culture"], row.get("family", row["topic"]), "family" in row): row for row in references
+    }
+    for row in once_a_family.values():
         counts[row["culture"], row["domain"]].update(topics=1, topics_ambiguous=row["value"] is None)
     near = similarities.set_index(["id", "value"])["similarity"].to_dict()
     kept, seen = [], defaultdict(list)
@@ -58,7 +53,7 @@ def kept_items(
         right, shared = [item["prompt"], item["chosen"]["text"]], len(item["shared"])
         mismatched = sum(len(answer["cultures"]) for answer in item["answers"])
         count.update(references=shared + mismatched, references_shared=shared, answers=len(item["answers"]))
-        if any(foreign(text, script, filters.script_share) for text in right):
+        if any(_foreign(text, script) for text in right):
             count["topics_foreign"] += 1
             continue
         earlier = seen[item["culture"]]
@@ -66,61 +61,54 @@ def kept_items(
             count["topics_repeated"] += 1
             continue
         earlier.append(right)
-        left = []
-        for answer in item["answers"] if "family" not in item else ():
-            others = [item["chosen"]["text"], *(other["text"] for other in left)]
-            similarity = near[item["id"], answer["value"]]
-            verdict = _verdict(answer["text"], others, similarity, script, item["is_fact"], filters)
-            count[f"answers_{verdict}"] += 1
-            if verdict == "left":
-                left.append(answer)
-        if "family" in item:
-            left = item["answers"]
-        elif len(left) < ANSWERS - 1:
-            count["topics_short"] += 1
-            continue
+        if "family" not in item:
+            left = []
+            for answer in item["answers"]:
+                others = [item["chosen"]["text"], *(other["text"] for other in left)]
+                similarity = near[item["id"], answer["value"]]
+                verdict = _verdict(answer["text"], others, similarity, script, item["is_fact"])
+                count[f"answers_{verdict}"] += 1
+                if verdict == "left":
+                    left.append(answer)
+            if len(left) < ANSWERS - 1:
+                count["topics_short"] += 1
+                continue
+            item = {**item, "answers": left}
         count["items"] += 1
-        kept.append({**item, "answers": left})
+        kept.append(item)
     return kept, [
         {"culture": culture, "domain": domain, **{name: count[name] for name in COUNT_COLUMNS[2:]}}
         for (culture, domain), count in counts.items()
     ]
 
 
-def _once_a_family(references: Sequence[dict]) -> list[dict]:
-    """Return the references with one row for each culture and family of questions."""
-    rows = {(row["culture"], row.get("family", row["topic"]), "family" in row): row for row in references}
-    return list(rows.values())
-
-
-def empty_cells(counts: Sequence[dict], cultures: Sequence[str], domains: Sequence[str]) -> list[str]:
-    """Return a problem for each culture and domain without an item: what removed them all."""
+def empty_cells(counts: Sequence[dict], cultures: Sequence[str], domains: Sequence[str]) -> Iterator[str]:
+    """Yield a problem for each culture and domain without an item: what removed them all."""
     found = {(row["culture"], row["domain"]): row for row in counts}
-    problems = []
     for culture, domain in product(cultures, domains):
         row = found.get((culture, domain), dict.fromkeys(COUNT_COLUMNS, 0))
         if not row["items"]:
             removed = ", ".join(f"{name} {row[name]}" for name in COUNT_COLUMNS[2:] if row[name])
-            problems.append(
-                f"{culture}, {domain}: no item is left ({removed or 'no topic'}); write more topics, or"
-                " relax carb.filters"
-            )
-    return problems
+            advice = "write more topics"
+            yield f"{culture}, {domain}: no item is left ({removed or 'no topic'}); {advice}"
 
 
-def _verdict(
-    text: str, others: Sequence[str], similarity: float, script: str, is_fact: bool, filters: Filters
-) -> str:
-    if any(
-        same_text(text, other) or not is_fact and near_duplicate(text, other, filters.near_duplicate)
-        for other in others
-    ):
+def _verdict(text: str, others: Sequence[str], similarity: float, script: str, is_fact: bool) -> str:
+    """Return what happens to a wrong answer: duplicate, foreign, near, far or left.
+
+    others: the right answer, and the wrong ones that are left. similarity: to the right one. Data (is_fact)
+    go only if equal to, or too far from, the right answer. Texts of other numbers are never too near."""
+    if any(same_text(text, other) or not is_fact and near_duplicate(text, other) for other in others):
         return "duplicate"
-    if foreign(text, script, filters.script_share):
+    if _foreign(text, script):
         return "foreign"
-    if similarity > filters.nearest and not is_fact and _digits(text) == _digits(others[0]):
+    if similarity > NEAREST and not is_fact and _digits(text) == _digits(others[0]):
         return "near"
-    return "far" if similarity < filters.farthest else "left"
+    return "far" if similarity < FARTHEST else "left"
+
+
+def _foreign(text: str, script: str) -> bool:
+    return script_share(text, script) < SCRIPT_SHARE  # of a text without letters it is 1
 
 
 def same_text(one: str, other: str) -> bool:
@@ -133,22 +121,14 @@ def any_alike(texts: Sequence[str]) -> bool:
     return len({_plain(text) for text in texts}) < len(texts)
 
 
-def near_duplicate(one: str, other: str, likeness: float) -> bool:
-    """Return whether two texts are alike to that ratio in their letters, and equal in their digits."""
+def near_duplicate(one: str, other: str) -> bool:
+    """Return whether two texts are alike in their letters, and equal in their digits."""
     if _digits(one) != _digits(other):
         return False
     words = (re.sub(r"\W|\d", "", _plain(text)) for text in (one, other))
     matcher = difflib.SequenceMatcher(None, *words, autojunk=False)
-    return (
-        matcher.real_quick_ratio() >= likeness
-        and matcher.quick_ratio() >= likeness
-        and matcher.ratio() >= likeness
-    )
-
-
-def foreign(text: str, script: str, least_share: float) -> bool:
-    """Return whether fewer than that share of a text's letters are of the script; without letters: no."""
-    return script_share(text, script) < least_share
+    bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)  # upper ones, then the ratio
+    return all(bound() >= NEAR_DUPLICATE for bound in bounds)
 
 
 def _digits(text: str) -> str:

@@ -1,6 +1,6 @@
 """Language models that write or reword answers, each answer by one of them."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from polyreward.core.conversations import as_turns
@@ -19,17 +19,19 @@ def generators_of(params) -> Generators:
     }
 
 
-def drawn_generator(names: Collection[str], seed: int, *key: str) -> str:
-    """Return one of some generators, drawn by hash."""
-    return sorted(names)[job_seed(seed, "carb", *key) % len(names)]
+def written(
+    generators: Generators, asked: Sequence[tuple[tuple[str, ...], str]], seed: int, job: str
+) -> list[tuple[str, str]]:
+    """Return (generator, reply) for each of some requests, (key, text).
 
-
-def replies_of(generators: Generators, asked: Sequence[tuple[str, str]], job: str) -> list[str]:
-    """Return the replies to some requests, (generator, request), in their order; each generator is loaded
-    once."""
-    found = {}
-    for name in sorted({name for name, _ in asked}):
-        own = {place: as_turns(text) for place, (of, text) in enumerate(asked) if of == name}
-        replies = generators[name]().backend.replies(list(own.values()), f"{job}, {name}")
-        found.update(zip(own, replies, strict=True))
-    return [found[place] for place in range(len(asked))]
+    A request's generator is drawn by the hash of its key; each generator is loaded once."""
+    names = sorted(generators)
+    drawn = [names[job_seed(seed, "carb", *key) % len(names)] for key, _ in asked]
+    found = [("", "")] * len(asked)
+    for name in sorted(set(drawn)):
+        places = [place for place, of_place in enumerate(drawn) if of_place == name]
+        requests = [as_turns(asked[place][1]) for place in places]
+        replies = generators[name]().backend.replies(requests, f"{job}, {name}")
+        for place, reply in zip(places, replies, strict=True):
+            found[place] = name, reply
+    return found

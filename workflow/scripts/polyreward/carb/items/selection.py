@@ -3,23 +3,24 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import permutations, product
 
 from polyreward.carb.items.filters import ANSWERS, any_alike
 from polyreward.core.seeds import job_seed
 
-# Of an answer. generator: only of one that a model has written; topic: only of one that another question of
-# the culture has lent
+# Of an answer. generator: of one that a model wrote; topic: of one that another question lent
 PROVENANCE = ("value", "culture", "topic", "check", "generator")
+
+
+Items = list[dict]
 
 
 def finished_items(items: Sequence[dict], seed: int, items_per_cell: int | None = None) -> list[dict]:
     """Return the benchmark's items: three wrong answers drawn for each, and all four put in an order.
 
-    items_per_cell: at most so many of each culture and domain, drawn by hash; a smaller number gives a part
-    of the items that a larger one gives. Items with a `family` come first, in whole groups of four that share
-    their answers. A culture that has given fewer wrong answers to this cell so far comes first. The chosen
-    answer's position is each of the four equally often within a cell, or once more."""
+    items_per_cell: at most so many of each culture and domain, drawn by hash; a smaller draw is part of a
+    larger one. Items with a `family` come first, in whole groups of four that share their answers. Cultures
+    give a cell about equally many wrong answers, and the right ones are at each position equally often."""
     cells = defaultdict(list)
     for item in items:
         cells[item["culture"], item["domain"]].append(item)
@@ -33,28 +34,24 @@ def finished_items(items: Sequence[dict], seed: int, items_per_cell: int | None 
 def _finished_cell(
     cell: tuple[str, str], items: Sequence[dict], seed: int, count: int | None
 ) -> Iterator[dict]:
-    def drawn(*key) -> int:
+    def by_hash(*key) -> int:
         return job_seed(seed, "carb", *key)
 
-    positions = sorted(range(ANSWERS), key=lambda position: drawn("position", *cell, position))
-    groups = quartets([item for item in items if "family" in item], seed)
-    grouped = [item for group in groups for item in with_answers(group)]
+    positions = sorted(range(ANSWERS), key=lambda position: by_hash("position", *cell, position))
+    grouped = [item for group in quartets(items, seed) for item in _with_answers(group)]
     others = [item for item in items if "family" not in item]
-    by_hash = [*grouped, *sorted(others, key=lambda item: drawn("item", item["id"]))][:count]
-    chosen_at = {item["id"]: positions[number % ANSWERS] for number, item in enumerate(by_hash)}
+    others.sort(key=lambda item: by_hash("item", item["id"]))
     used = Counter()
-    for item in by_hash:
-        if "family" in item:
-            rejected = [{**answer, "culture": item["culture"]} for answer in item["answers"]]
-        else:
-            rejected = _rejected(item, used, seed)
+    for number, item in enumerate([*grouped, *others][:count]):
+        rejected = _rejected(item, used, seed)
         used.update(answer["culture"] for answer in rejected)
-        answers = sorted(rejected, key=lambda answer: drawn("order", item["id"], answer["value"]))
-        answers.insert(chosen_at[item["id"]], {**item["chosen"], "culture": item["culture"]})
+        place = positions[number % ANSWERS]
+        answers = sorted(rejected, key=lambda answer, of=item["id"]: by_hash("order", of, answer["value"]))
+        answers.insert(place, {**item["chosen"], "culture": item["culture"]})
         yield {
             **{key: item[key] for key in ("id", "culture", "domain", "source", "topic", "prompt")},
             "answers": [answer["text"] for answer in answers],
-            "chosen": chosen_at[item["id"]],
+            "chosen": place,
             "references": [{key: answer[key] for key in PROVENANCE if key in answer} for answer in answers],
         }
 
@@ -68,6 +65,61 @@ def _rejected(item: dict, used: Counter, seed: int) -> list[dict]:
     for answer in sorted(options, key=place):
         drawn.setdefault(answer["value"], answer)
     return list(drawn.values())[: ANSWERS - 1]
+
+
+def _with_answers(group: Items) -> Iterator[dict]:
+    """Yield a group's items, each with the other three's answers as its wrong ones."""
+    for item in group:
+        answers = [
+            {**other["chosen"], "topic": other["topic"], "cultures": [item["culture"]]}
+            for other in group
+            if other is not item
+        ]
+        yield {**item, "chosen": {**item["chosen"], "topic": item["topic"]}, "answers": answers}
+
+
+def quartets(items: Sequence[dict], seed: int) -> list[Items]:
+    """Return groups of four of a cell's items with a `family` whose answers differ; some may be in none.
+
+    Families that ask one question are taken four at a time. Those that ask two are paired, the ones with the
+    fewest possible partners first. All is by hash."""
+    units: dict[str, dict[str, Items]] = defaultdict(lambda: defaultdict(list))
+    for item in items:
+        if "family" in item:
+            units[item["family"]][item["scale"]].append(item)
+    order = sorted(units, key=lambda family: job_seed(seed, "carb", "quartet", family))
+    singles = [unit[0] for family in order for unit in units[family].values() if len(unit) == 1]
+    found = [singles[start : start + ANSWERS] for start in range(0, len(singles) - ANSWERS + 1, ANSWERS)]
+    pairs = {family: [unit for unit in units[family].values() if len(unit) == 2] for family in order}
+    return [group for group in found if _differ(group)] + _paired({f: own for f, own in pairs.items() if own})
+
+
+def _paired(families: dict[str, list[Items]]) -> list[Items]:
+    """Pair families, each once; families: {name: its units of two items, one for each scale}."""
+    partners = {name: {} for name in families}
+    for one, other in permutations(families, 2):
+        fitting = (
+            a + b
+            for a, b in product(families[one], families[other])
+            if a[0]["scale"] == b[0]["scale"] and _differ(a + b)
+        )
+        group = next(fitting, None)
+        if group:
+            partners[one][other] = group
+    found = []
+    while any(partners.values()):
+        one = min((name for name in partners if partners[name]), key=lambda name: len(partners[name]))
+        other = min(partners[one], key=lambda name: len(partners[name]))
+        found.append(partners[one][other])
+        for gone in (one, other):
+            del partners[gone]
+            for left in partners.values():
+                left.pop(gone, None)
+    return found
+
+
+def _differ(group: Items) -> bool:
+    return not any_alike([item["chosen"]["text"] for item in group])
 
 
 def item_problems(items: Sequence[dict], references: Sequence[dict]) -> Iterator[str]:
@@ -92,65 +144,7 @@ def item_problems(items: Sequence[dict], references: Sequence[dict]) -> Iterator
             yield f"{item['id']}: two of its answers are the same"
 
 
-Items = list[dict]
-
-
-def quartets(items: Sequence[dict], seed: int) -> list[Items]:
-    """Return groups of four questions of one culture and domain whose answers differ; some may be in none.
-
-    Families that ask one question are taken four at a time. Those that ask two are paired, the ones with the
-    fewest possible partners first. All is by hash."""
-    units: dict[str, dict[str, Items]] = defaultdict(lambda: defaultdict(list))
-    for item in items:
-        units[item["family"]][item["scale"]].append(item)
-    order = sorted(units, key=lambda family: job_seed(seed, "carb", "quartet", family))
-    singles = [unit[0] for family in order for unit in units[family].values() if len(unit) == 1]
-    found = [singles[start : start + ANSWERS] for start in range(0, len(singles) - ANSWERS + 1, ANSWERS)]
-    found = [group for group in found if _differ(group)]
-    pairs = {
-        family: [unit for unit in units[family].values() if len(unit) == ANSWERS // 2] for family in order
-    }
-    return found + _paired({family: of_family for family, of_family in pairs.items() if of_family})
-
-
-def with_answers(group: Items) -> Iterator[dict]:
-    """Yield a group's items, each with the other three's answers as its wrong ones."""
-    for item in group:
-        answers = [
-            {**other["chosen"], "topic": other["topic"], "cultures": [item["culture"]]}
-            for other in group
-            if other is not item
-        ]
-        yield {**item, "chosen": {**item["chosen"], "topic": item["topic"]}, "answers": answers}
-
-
-def _paired(families: dict[str, list[Items]]) -> list[Items]:
-    """Pair families, each once; families: {name: its units of two items, one for each scale}."""
-    partners = {name: {} for name in families}
-    for one, other in product(families, families):
-        if one != other:
-            fitting = (a + b for a, b in product(families[one], families[other]) if _match(a, b))
-            group = next(fitting, None)
-            if group:
-                partners[one][other] = group
-    found = []
-    while any(partners.values()):
-        one = min((name for name in partners if partners[name]), key=lambda name: len(partners[name]))
-        other = min(partners[one], key=lambda name: len(partners[name]))
-        found.append(partners[one][other])
-        for gone in (one, other):
-            del partners[gone]
-            for left in partners.values():
-                left.pop(gone, None)
-    return found
-
-
-def _match(one: Items, other: Items) -> bool:
-    return one[0]["scale"] == other[0]["scale"] and _differ(one + other)
-
-
-def _differ(group: Items) -> bool:
-    return not any_alike([item["chosen"]["text"] for item in group])
+TRAINING_SHARE = 0.15  # of each domain's topics, to train judges on; the paper does not give it
 
 
 def held_out_topics(domains: dict[str, str], share: float, seed: int) -> set[str]:
@@ -165,16 +159,17 @@ def held_out_topics(domains: dict[str, str], share: float, seed: int) -> set[str
     return drawn
 
 
-def family(row: dict) -> str:
-    """Return what is held out as one: the family of a row's questions, or its topic."""
-    return row.get("family", row["topic"])
-
-
 def split_topics(
     references: Sequence[dict], items: Sequence[dict], share: float, seed: int, training: bool
 ) -> tuple[list[dict], list[dict]]:
-    """Return the references and possible items of the topics to train on, or of all others."""
-    held_out = held_out_topics({family(row): row["domain"] for row in references}, share, seed)
+    """Return the references and possible items of the topics to train on, or of all others.
+
+    Questions of a family are held out as one."""
+
+    def topic(row: dict) -> str:
+        return row.get("family", row["topic"])
+
+    held_out = held_out_topics({topic(row): row["domain"] for row in references}, share, seed)
     return tuple(
-        [row for row in rows if (family(row) in held_out) == training] for rows in (references, items)
+        [row for row in rows if (topic(row) in held_out) == training] for rows in (references, items)
     )

@@ -8,26 +8,14 @@ from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 INDEX = ["index", "index_low", "index_high"]
 PERCENT = ["percent", "percent_low", "percent_high", "percent_size"]
 PERTURBATION_COLUMNS = [
-    "scorer",
-    "kind",
-    "perturbation",
-    "change",
-    "low",
-    "high",
-    "direction",
-    "size",
-    "size_low",
-    "size_high",
-    "lower_pct",
-    *PERCENT,
-    "n_items",
-    *INDEX,
-    "note",
+    *("scorer", "kind", "perturbation", "change", "low", "high", "direction"),
+    *("size", "size_low", "size_high", "lower_pct", *PERCENT, "n_items", *INDEX, "note"),
 ]
 PAIR_COLUMNS = ["scorer", "kind", "language_1", "language_2", "consistency", "consistency_raw", "n_items"]
 SAME = 1e-9  # a spread below it is rounding: all answers have the same score
 NO_REWRITES = "items of carb.item_files are not rewritten"
 NO_SPREAD, NO_CHANGE = "all answers to a question have the same score", "no rewrite changes a score"
+CHANGES_FACT = np.array([rewrite.fact == "another" for rewrite in PERTURBATIONS.values()])
 
 
 def spread(scores: pd.DataFrame) -> float:
@@ -35,8 +23,7 @@ def spread(scores: pd.DataFrame) -> float:
 
     Changes are relative to it: a reward model's zero and unit are arbitrary, and so is what it adds to all
     answers to a question. 0 where it never distinguishes answers."""
-    variances = scores.groupby("id", sort=False)["score"].var(ddof=1)
-    found = float(np.sqrt(variances.mean()))
+    found = float(np.sqrt(scores.groupby("id", sort=False)["score"].var(ddof=1).mean()))
     return found if found > SAME else 0.0
 
 
@@ -55,22 +42,15 @@ def sensitivity_index(sizes: np.ndarray) -> np.ndarray:
 
     fact: the mean over rewrites that change the fact (CC); surface: over the others. 1: moved only by the
     fact; 0: by both alike; -1: only by the surface; nan where nothing moves it."""
-    fact, surface = _fact_and_surface(sizes)
-    return _index(fact.mean(axis=-1), surface.mean(axis=-1))
+    return _index(sizes, sizes[..., ~CHANGES_FACT].mean(axis=-1, keepdims=True))[..., 0]
 
 
 def indices_by_wording(sizes: np.ndarray) -> np.ndarray:
     """Return the same index of the fact against each rewrite that keeps it: (..., rewrites that keep it)."""
-    fact, surface = _fact_and_surface(sizes)
-    return _index(np.broadcast_to(fact.mean(axis=-1, keepdims=True), surface.shape), surface)
+    return _index(sizes, sizes[..., ~CHANGES_FACT])
 
 
-def _fact_and_surface(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    sizes = np.asarray(sizes, dtype=float)
-    changes_fact = np.array([rewrite.fact == "another" for rewrite in PERTURBATIONS.values()])
-    return sizes[..., changes_fact], sizes[..., ~changes_fact]
-
-
-def _index(fact: np.ndarray, surface: np.ndarray) -> np.ndarray:
+def _index(sizes: np.ndarray, surface: np.ndarray) -> np.ndarray:
+    fact = sizes[..., CHANGES_FACT].mean(axis=-1, keepdims=True)
     both = fact + surface
     return np.divide(fact - surface, both, out=np.full(both.shape, np.nan), where=both > 0)

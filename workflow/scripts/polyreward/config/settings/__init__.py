@@ -1,31 +1,29 @@
 """The settings of a scale: a class per section of config.yaml gives its checks, schema and reference."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
-from polyreward.config.settings.checks import FILES, Known, fit_problems
+from polyreward.config.catalogs import FILES, Known
+from polyreward.config.settings.checks import fit_problems
 from polyreward.config.settings.messages import Places, Problem, type_problems, unknown_names
 from polyreward.core.errors import raise_all
 from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import RewardModels
 
 
-def settings_problems(config: dict, known: Known) -> Iterator[Problem]:
-    """Yield every wrong key and value of a configuration; where there is none, what does not fit together."""
-    found = list(type_problems(Settings, config))
-    yield from found or fit_problems(Settings.model_validate(config), known)
-
-
-def check_settings(config: dict, known: Known, places: Places) -> Settings:
-    """Return a configuration's settings; raise PolyrewardError with each problem's file and line."""
-    problems = sorted(settings_problems(config, known), key=lambda problem: places.rank(problem.key))
-    raise_all((problem.placed(places) for problem in problems), "configuration")
+def parsed_settings(config: dict, places: Places) -> Settings:
+    """Return a configuration's settings; raise PolyrewardError with the place of each wrong key and type."""
+    _raise(type_problems(Settings, config), places)
     return Settings.model_validate(config)
 
 
-def parsed_settings(config: dict) -> Settings:
-    """Return a configuration's settings; raise PolyrewardError with all wrong keys and types, and no more."""
-    raise_all(map(str, type_problems(Settings, config)), "configuration")
-    return Settings.model_validate(config)
+def check_fit(settings: Settings, known: Known, places: Places) -> None:
+    """Raise PolyrewardError with all that does not fit together, in the order of the files."""
+    _raise(fit_problems(settings, known), places)
+
+
+def _raise(problems: Iterable[Problem], places: Places) -> None:
+    ordered = sorted(problems, key=lambda problem: places.rank(problem.key))
+    raise_all((problem.placed(places) for problem in ordered), "configuration")
 
 
 def check_catalogs(known: Known) -> None:

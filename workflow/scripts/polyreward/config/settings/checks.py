@@ -2,45 +2,20 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from babel import localedata
 
+from polyreward.config.catalogs import FILES, Known
 from polyreward.config.languages import folder_problems
 from polyreward.config.settings.messages import Key, Problem, unknown_names
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import BASE_BASELINES, COMMIT, TEXT_BASELINES
 from polyreward.core.yaml_files import read_yaml
-from polyreward.prepare.pair_layouts import LAYOUTS
 from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import Source, as_entry
-
-
-@dataclass(frozen=True)
-class Known:
-    """The catalogs, {name: entry} each; languages are also those of language_folders."""
-
-    models: dict
-    reward_models: dict
-    datasets: dict
-    benchmarks: dict
-    languages: dict
-    judge_questions: dict = field(default_factory=dict)
-    judge_wordings: dict = field(default_factory=dict)
-
-
-FILES = {
-    "models": "workflow/catalog/models.yaml",
-    "reward_models": "workflow/catalog/reward_models.yaml",
-    "datasets": "workflow/catalog/datasets.yaml",
-    "benchmarks": "workflow/catalog/benchmarks.yaml",
-    "languages": "resources/languages.yaml",
-    "judge_questions": "workflow/catalog/judge_questions.yaml",
-    "judge_wordings": "workflow/catalog/judge_wordings.yaml",
-}
 
 # {setting that holds a name or names: the catalog of FILES, or the setting, whose names they are}
 NAMES = {
@@ -70,7 +45,6 @@ NAMES = {
     "carb.cultures": "languages",
     "carb.embedding.model": "models",
     "carb.policies": "models",
-    "carb.example_culture": "carb.cultures",
     "think_as_locals.base": "models",
     "think_as_locals.datasets": "datasets",
     "think_as_locals.easy.dataset": "datasets",
@@ -80,13 +54,12 @@ NAMES = {
     "think_as_locals.evaluation.benchmark": "benchmarks",
 }
 
-# Next to benchmarks in the folders of stages: see core/naming.py.
+# Next to benchmarks in the folders of stages
 FOLDERS = (
     *("train", "dev", "judge", "prompts", "passages", "instructions", "samples", "models"),
     *("locals", "frozen", "candidates", "grpo", "replies", "alignment", "carb"),
 )
 KNOCKOUT = "-knockout"
-SNAPSHOT = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{4})$")  # how names of models end that are dated
 QUESTION_FILES = (".yaml", ".jsonl")
 ANSWERS = 4  # of an item of CARB that is built here, each right for another culture
 JUDGES = re.compile(r"base|base-with-criteria|warmup|warmup-at-once|checkpoints|full-\d+")  # built here
@@ -94,16 +67,8 @@ JUDGES = re.compile(r"base|base-with-criteria|warmup|warmup-at-once|checkpoints|
 
 def fit_problems(settings: Settings, known: Known) -> Iterator[Problem]:
     """Yield every problem that the types do not find."""
-    for problems in (
-        _names,
-        _languages,
-        _translation,
-        _benchmarks,
-        _reward_models,
-        _sections,
-        _carb,
-        _locals,
-    ):
+    parts = (_names, _languages, _translation, _benchmarks, _reward_models, _sections, _carb, _locals)
+    for problems in parts:
         yield from problems(settings, known)
     yield from launch_problems(settings.devices.launch)
 
@@ -126,17 +91,9 @@ def _names(settings: Settings, known: Known) -> Iterator[Problem]:
 
 
 def _languages(settings: Settings, known: Known) -> Iterator[Problem]:
-    source, used = settings.source_language, settings.benchmarks
+    source = settings.source_language
     if source in settings.target_languages:
         yield Problem(("target_languages",), f"`{source}` is the source language; leave it out")
-    named = {("pool", "datasets", number): name for number, name in enumerate(settings.pool.datasets)}
-    for use in ("main", "twins"):
-        named["benchmarks", use] = known.benchmarks.get(getattr(used, use), {}).get("dataset", "")
-    for key, name in named.items():
-        entry = known.datasets.get(name, {})
-        if entry.get("holds") == "pairs" and source not in entry.get("languages", {source}):
-            text = f"`{name}` has no pairs in `{source}`, the source language; name one with them"
-            yield Problem(key, text)
     for code, folder in settings.language_folders.items():
         engine = settings.translation.engines.get(_engine_name(settings, code))
         by_catalog = engine is None or engine.kind == "gettext"
@@ -187,9 +144,6 @@ def _benchmarks(settings: Settings, known: Known) -> Iterator[Problem]:
         if own.language not in known.languages and not localedata.exists(own.language):
             text = f"`{own.language}` is no language of CLDR; give its ISO 639 code, such as pt"
             yield Problem(("own_benchmarks", name, "language"), text)
-        if own.layout is not None:
-            key = ("own_benchmarks", name, "layout")
-            yield from unknown_names(key, [own.layout], LAYOUTS, "the list of layouts")
 
 
 def _reward_models(settings: Settings, known: Known) -> Iterator[Problem]:
@@ -202,7 +156,7 @@ def _reward_models(settings: Settings, known: Known) -> Iterator[Problem]:
     for name, entry in settings.reward_models.items():
         key = ("reward_models", name)
         yield from _source_problems(key, entry, settings, known)
-        yield from _judge_problems(key, name, as_entry(entry), questions, settings.pinned_judges)
+        yield from _judge_problems(key, name, as_entry(entry), questions)
         is_baseline = name in TEXT_BASELINES or name.split("-")[0] in BASE_BASELINES
         if name in settings.off_the_shelf or is_baseline or name.endswith(KNOCKOUT):
             text = "one of off_the_shelf, a baseline or a judge in a knock-out is named so"
@@ -215,7 +169,7 @@ def _reward_models(settings: Settings, known: Known) -> Iterator[Problem]:
     ):
         for name in names:
             entry = known.reward_models.get(name, {})
-            yield from _judge_problems(key, name, entry, questions, settings.pinned_judges)
+            yield from _judge_problems(key, name, entry, questions)
             if writes and entry.get("kind", "generative") != "generative":
                 yield Problem(key, f"`{name}` is no judge that writes; name one of kind generative")
     columns = known.datasets.get(alignment.instructions, {}).get("columns", {"reference": True})
@@ -224,15 +178,11 @@ def _reward_models(settings: Settings, known: Known) -> Iterator[Problem]:
         yield Problem(("alignment", "reference"), text)
 
 
-def _judge_problems(key: Key, name: str, entry: dict, questions: dict, is_pinned: bool) -> Iterator[Problem]:
+def _judge_problems(key: Key, name: str, entry: dict, questions: dict) -> Iterator[Problem]:
     verdict, asked = entry.get("verdict", "labels"), entry.get("question")
-    question = questions.get(asked)
-    model = entry.get("server", {}).get("model", "")
-    if is_pinned and model and not SNAPSHOT.search(model):
-        text = f"`{name}` asks a server for `{model}`, a name that moves; give its `model` a snapshot's date"
-        yield Problem(key, f"{text}, as in {model}-2024-08-06, or set pinned_judges: false")
     if asked is None:
         return
+    question = questions.get(asked)
     yield from unknown_names(key, [asked], questions, FILES["judge_questions"])
     if verdict not in ("text", "labels"):
         yield Problem(key, f"`{name}` has a `question`: set verdict: text or labels")
@@ -243,7 +193,6 @@ def _judge_problems(key: Key, name: str, entry: dict, questions: dict, is_pinned
 
 
 def _source_problems(key: Key, entry: Any, settings: Settings, known: Known) -> Iterator[Problem]:
-    """Yield what is wrong with where an entry, or its reference, comes from."""
     if not isinstance(entry, Source):
         return
     if entry.model is not None:
@@ -281,17 +230,9 @@ def _sections(settings: Settings, known: Known) -> Iterator[Problem]:
             not ("{model}" in words and "{port}" in words),
             "needs {model}, the folder to serve, and {port}, where to listen",
         ),
-        "carb.filters": (
-            carb.filters.farthest >= carb.filters.nearest,
-            "`farthest` is not below `nearest`; no answer lies between them",
-        ),
         "carb.cultures": (
             not carb.item_files and len(carb.cultures) < ANSWERS,
             f"an item's {ANSWERS} answers are of as many cultures: name more, or `item_files`",
-        ),
-        "carb.training_share": (
-            not carb.training_share,
-            "is 0, so that `think_as_locals` has no topic left to train on; raise it",
         ),
     }
     yield from (Problem(tuple(key.split(".")), text) for key, (is_wrong, text) in wrong.items() if is_wrong)
