@@ -9,7 +9,6 @@ from scipy.stats import binomtest, ttest_ind
 
 from polyreward.analysis.accuracy import correctness
 from polyreward.analysis.bootstrap import (
-    Between,
     Interval,
     between_trainings,
     degrees_of_freedom,
@@ -21,52 +20,48 @@ from polyreward.analysis.bootstrap import (
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.seeds import job_seed
 
-# Where a subset has fewer templates than this, resamples draw within its section: of one nothing can
-# be drawn. Of two, one is, which has their whole variance; drawn within the section, small subsets lose some
-# 30% of it.
+# Of fewer templates than this nothing can be drawn, so that their whole section is one stratum. Larger
+# subsets are strata of their own: drawn within the section, those of two templates would lose some 30% of
+# their variance.
 FEWEST_IN_STRATUM = 2
 
 
 @dataclasses.dataclass(frozen=True)
 class Benchmark:
-    """A benchmark's facts: name, {section: subsets}, the subsets whose weight is not their number of pairs,
-    and those of the same programming problems in several languages."""
+    """A benchmark: {section: subsets}, weights of subsets that are not their number of pairs, and the subsets
+    of the same programming problems in several languages."""
 
     name: str
     sections: dict[str, list[str]]
     weights: dict[str, float]
     code: Sequence[str] = ()
 
-    def with_subsets(self, subsets: Sequence[str]) -> "Benchmark":
-        """Return the benchmark with only these subsets."""
-        known = set(subsets)
-        kept = {section: [s for s in members if s in known] for section, members in self.sections.items()}
-        sections = {section: members for section, members in kept.items() if members}
-        return dataclasses.replace(self, sections=sections)
-
-
-def _check_subsets(benchmark: Benchmark, present: set[str], a_slice: bool) -> None:
-    empty = [members for members in benchmark.sections.values() if present.isdisjoint(members)]
-    missing = {subset for members in empty for subset in members} | (benchmark.weights.keys() - present)
-    if missing and not a_slice:
-        raise PolyrewardError(
-            f"{benchmark.name}: no row of {', '.join(sorted(missing))}; add rows, or take it out"
-        )
-    known = {subset for members in benchmark.sections.values() for subset in members}
-    if present - known:
-        raise PolyrewardError(
-            f"{benchmark.name}: {', '.join(sorted(present - known))} is in no section; add it to one"
+    def of_rows(self, subsets: set[str], a_slice: bool) -> "Benchmark":
+        """Return the benchmark with only these subsets; a slice of it may lack whole sections."""
+        kept = {section: [s for s in members if s in subsets] for section, members in self.sections.items()}
+        missing = {s for section, members in self.sections.items() if not kept[section] for s in members}
+        missing |= self.weights.keys() - subsets
+        if missing and not a_slice:
+            raise PolyrewardError(
+                f"{self.name}: no row of {', '.join(sorted(missing))}; add rows, or take it out"
+            )
+        unknown = subsets.difference(*kept.values())
+        if unknown:
+            raise PolyrewardError(
+                f"{self.name}: {', '.join(sorted(unknown))} is in no section; add it to one"
+            )
+        return dataclasses.replace(
+            self, sections={section: members for section, members in kept.items() if members}
         )
 
 
 class Comparison:
-    """Scorers of the same pairs of one language: point scores, and resamples drawn together.
+    """Scorers of the same pairs of one benchmark and language: point scores, and resamples drawn together.
 
     A section's score is the mean over its pairs, but for subsets with a weight of their own. The average is
     the plain mean of the sections, as in the papers, and in RewardBench v1's leaderboard without prior sets.
 
     Args:
-        scores: as `core.tables.read_scores` returns them, of one benchmark and language.
         half_credit: scorers whose ties are half right; others' are wrong.
         a_slice: the pairs are a part of the benchmark, which may have no row of whole sections.
     """
@@ -83,17 +78,17 @@ class Comparison:
         tables = tables_of_same_pairs(scores)
         self.scorers = list(tables)
         self.rows = tables[self.scorers[0]][["id", "subset", "template"]].reset_index(drop=True)
-        self.benchmark = benchmark.with_subsets(self.rows["subset"])
-        _check_subsets(benchmark, set(self.rows["subset"]), a_slice)
+        self.benchmark = benchmark.of_rows(set(self.rows["subset"]), a_slice)
         self.interval = interval
-        columns = [
-            correctness(
-                self.rows[["id"]].merge(table, on="id", validate="one_to_one"),
-                "half" if name in half_credit else "wrong",
-            )
-            for name, table in tables.items()
-        ]
-        self.correct = np.column_stack(columns)
+        self.correct = np.column_stack(
+            [
+                correctness(
+                    table.iloc[pd.Index(table["id"]).get_indexer(self.rows["id"])],
+                    "half" if name in half_credit else "wrong",
+                )
+                for name, table in tables.items()
+            ]
+        )
         counts = self.rows["subset"].value_counts()
         self.weights = {subset: float(benchmark.weights.get(subset, n)) for subset, n in counts.items()}
         self.strata, self.units = self._strata(), self._units()
@@ -107,12 +102,18 @@ class Comparison:
             job_seed(interval.seed, "bootstrap", benchmark.name, self.language),
             self.strata,
         )
-        points = np.array([self._section_scores(column) for column in columns])
-        self.values = np.concatenate([points[None], resamples])  # (1 + samples, scorers, sections)
+        accuracy = pd.DataFrame(self.correct).groupby(self.rows["subset"].to_numpy()).mean().T
+        points = [
+            np.average(
+                np.ascontiguousarray(accuracy[members]), axis=1, weights=[self.weights[s] for s in members]
+            )
+            for members in self.benchmark.sections.values()
+        ]
+        # (1 + samples, scorers, sections)
+        self.values = np.concatenate([np.stack(points, axis=-1)[None], resamples])
 
     def _strata(self) -> pd.Series:
-        """Return what templates are drawn within: the subset, or its section where one of its subsets has a
-        single one. Subsets of the same programming problems are one stratum."""
+        """Return what each pair's template is drawn within."""
         counts = self.rows.groupby("subset")["template"].nunique()
         stratum = {}
         for section, members in self.benchmark.sections.items():
@@ -123,7 +124,7 @@ class Comparison:
         return self.rows["subset"].map(stratum)
 
     def freedom(self, subsets: Sequence[str] | None = None) -> int:
-        """Return the degrees of freedom of what rests on some subsets, or on all."""
+        """Return the degrees of freedom of a score of some subsets, or of all."""
         inside = slice(None) if subsets is None else self.rows["subset"].isin(subsets)
         return degrees_of_freedom(self.strata[inside], self.rows["template"][inside])
 
@@ -140,25 +141,27 @@ class Comparison:
     def contrast(
         self, weights: dict[str, float], trainings: Sequence[Sequence[str]] = ()
     ) -> dict[str, float]:
-        """Return a weighted sum of scorers in percent: each section and avg, with their intervals.
+        """Return a weighted sum of scorers in percent: each section and avg, with intervals, and avg's
+        standard error.
 
-        weights: {"a": 1} is a's own score, {"a": 1, "b": -1} their difference. trainings: scorers that are
-        one model's, trained with several seeds; the variance between them is added. The column avg_se is the
-        standard error of avg, and avg_se_trainings the part of it that comes from trainings."""
+        weights: {"a": 1} is a's own score, {"a": 1, "b": -1} their difference. trainings: scorers of one
+        model that was trained with several seeds. The variance between them is added; avg_se_trainings is its
+        part of avg_se."""
         if not weights.keys() <= set(self.scorers):
             raise KeyError(f"no scorer {set(weights) - set(self.scorers)}; there are {self.scorers}")
         several = [
             names for names in trainings if len(names) > 1 and any(weights.get(name) for name in names)
         ]
         sections = np.einsum("nks,k->ns", self.values, [weights.get(name, 0.0) for name in self.scorers])
-        draws = {**dict(zip(self.benchmark.sections, sections.T, strict=True)), "avg": sections.mean(axis=1)}
+        draws = dict(zip(self.benchmark.sections, sections.T, strict=True)) | {"avg": sections.mean(axis=1)}
         ends = [float(round(sum(side(weight, 0) for weight in weights.values()), 9)) for side in (min, max)]
         row = {}
-        for section, values in draws.items():
-            between = [
-                self._between(names, section, sum(weights.get(name, 0.0) for name in names))
-                for names in several
-            ]
+        for place, (section, values) in enumerate(draws.items()):
+            between = []
+            for names in several:
+                scores = self.values[:, [self.scorers.index(name) for name in names]]
+                of_section = scores[..., place] if section != "avg" else scores.mean(axis=2)
+                between.append(between_trainings(sum(weights.get(name, 0.0) for name in names) * of_section))
             freedom = self.freedom(self.benchmark.sections.get(section))
             widened, freedom = with_trainings(values, freedom, between)
             low, high = share_interval(widened, self.interval.confidence, freedom, self.units[section], *ends)
@@ -168,20 +171,12 @@ class Comparison:
         row |= {name: np.sqrt(variance) for name, variance in errors.items()}
         return {**{key: 100 * float(value) for key, value in row.items()}, **self.sizes()}
 
-    def _between(self, names: Sequence[str], section: str, weight: float) -> Between:
-        """Return the variance that trainings of one model add to their weighted mean."""
-        scores = self.values[:, [self.scorers.index(name) for name in names]]
-        if section == "avg":
-            return between_trainings(weight * scores.mean(axis=2))
-        return between_trainings(weight * scores[:, :, list(self.benchmark.sections).index(section)])
-
     def averages(self, scorers: Sequence[str]) -> list[float]:
         """Return each scorer's avg in percent."""
         return [100 * self.values[0, self.scorers.index(name)].mean() for name in scorers]
 
     def spread(self, scorers: Sequence[str]) -> float:
-        """Return the standard deviation of avg over scorers (one for each seed) in percent; NaN for a single
-        one."""
+        """Return the standard deviation of avg over one model's seeds in percent; NaN for a single one."""
         return float(np.std(self.averages(scorers), ddof=1)) if len(scorers) > 1 else np.nan
 
     def sizes(self) -> dict[str, int]:
@@ -189,8 +184,8 @@ class Comparison:
         return {"n_pairs": len(self.rows), "n_templates": self.rows["template"].nunique()}
 
     def mcnemar_p(self, first: str, second: str) -> float:
-        """Exact two-sided McNemar test on templates: on which one scorer is right more often, and on which
-        the other."""
+        """Return the p-value of the exact two-sided McNemar test: on which templates one scorer is more often
+        right."""
         a, b = (self.correct[:, self.scorers.index(name)] for name in (first, second))
         signs = np.sign(pd.Series(a - b).groupby(self.rows["template"].to_numpy()).sum())
         different = int((signs != 0).sum())
@@ -200,47 +195,28 @@ class Comparison:
         """Return each subset's accuracy in percent, with its interval and sizes."""
         column = self.scorers.index(scorer)
         section_of = {s: section for section, members in self.benchmark.sections.items() for s in members}
-        each = {s: [s] for s in section_of}
         drawn = resampled_sections(
             self.correct[:, [column]],
             self.rows["subset"],
             self.rows["template"],
             self.weights,
-            each,
+            {s: [s] for s in section_of},
             self.interval.samples,
             job_seed(self.interval.seed, "bootstrap", self.benchmark.name, "subsets"),
         )
         records = []
-        for number, subset in enumerate(each):
-            inside = (self.rows["subset"] == subset).to_numpy()
-            right = self.correct[inside, column].mean()
-            values = np.append(right, drawn[:, 0, number])
-            freedom = degrees_of_freedom(self.rows["subset"][inside], self.rows["template"][inside])
-            units = effective_units(self.rows.loc[inside, "template"].value_counts())
-            low, high = share_interval(values, self.interval.confidence, freedom, units)
-            records.append(
-                {
-                    "section": section_of[subset],
-                    "subset": subset,
-                    "accuracy_pct": 100 * right,
-                    "low": 100 * low,
-                    "high": 100 * high,
-                    "n_pairs": int(inside.sum()),
-                    "n_templates": self.rows.loc[inside, "template"].nunique(),
-                }
-            )
+        for (subset, section), draws in zip(section_of.items(), drawn[:, 0].T, strict=True):
+            inside = self.rows["subset"] == subset
+            templates, right = self.rows["template"][inside], self.correct[inside, column].mean()
+            freedom, units = templates.nunique() - 1, effective_units(templates.value_counts())
+            low, high = share_interval(np.append(right, draws), self.interval.confidence, freedom, units)
+            accuracy = {"accuracy_pct": 100 * right, "low": 100 * low, "high": 100 * high}
+            sizes = {"n_pairs": len(templates), "n_templates": templates.nunique()}
+            records.append({"section": section, "subset": subset, **accuracy, **sizes})
         return pd.DataFrame(records)
-
-    def _section_scores(self, correct: np.ndarray) -> list[float]:
-        accuracy = pd.Series(correct).groupby(self.rows["subset"].to_numpy()).mean()
-        return [
-            np.average(accuracy[members], weights=[self.weights[s] for s in members])
-            for members in self.benchmark.sections.values()
-        ]
 
 
 def _language_of(scores: pd.DataFrame, benchmark: str) -> str:
-    """Return the language of scores of one benchmark and language."""
     found = scores[["benchmark", "language"]].drop_duplicates()
     if len(found) != 1 or found["benchmark"].iloc[0] != benchmark:
         listed = ", ".join(f"{name} in {language}" for name, language in found.itertuples(index=False))
@@ -271,17 +247,18 @@ def tables_of_same_pairs(scores: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def mean_of(scorers: Sequence[str]) -> dict[str, float]:
-    """Return the weights of a mean over scorers, for `Comparison.contrast`."""
+    """Return the weights of a mean, for `Comparison.contrast`."""
     return {name: 1 / len(scorers) for name in scorers}
 
 
 def transfer_rows(
     comparison: Comparison, target: Sequence[str], english: Sequence[str], **key: str
 ) -> list[dict]:
-    """Return Table 1's three rows of one base and language: target, english and their difference.
+    """Return Table 1's three rows of one base and language: target, english and their difference, means over
+    seeds.
 
-    target, english: the scorers, one for each seed; a row is the mean over seeds. The difference also has
-    p_seeds (Welch's two-sided t-test of avg over seeds) and p_mcnemar (over the pairs of one model each)."""
+    The difference has p_seeds (Welch's two-sided t-test of avg over seeds), or p_mcnemar where each has one
+    seed."""
     contrasts = {
         "target": mean_of(target),
         "english": mean_of(english),
