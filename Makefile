@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TORCH := torch==2.13.0
 
-.PHONY: all anchor carb docs docs-data docs-fill dress-rehearsal env format gpu-check liger lint lock lock-check plan report \
+.PHONY: all anchor carb docs docs-data docs-fill dress-rehearsal env format gpu-check lint lock lock-check plan report \
   test test-all test-cluster test-slow think_as_locals transfer
 .DEFAULT_GOAL := all
 
@@ -77,7 +77,8 @@ ALL_CORES = -n $(WORKERS) --maxprocesses 4 --no-loadscope-reorder
 test: $(READY)
 	$(PYTEST) $(ALL_CORES) $(COVERED) -m "not (slow or matrix)"
 
-# Tests that `make test` leaves out: about 20 minutes on two cores.
+# Tests that `make test` leaves out: about 20 minutes on two cores. One process more than cores, since SLURM's tests wait.
+test-slow: WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 test-slow: $(READY)
 	$(PYTEST) $(ALL_CORES) -m "slow and not cluster"
 
@@ -104,11 +105,6 @@ determinism: $(READY)
 # Scales anchor, gpu and paper from end to end on a CPU, with random miniatures of what they fetch: docs/limitations.md.
 dress-rehearsal: $(READY)
 	$(BIN)/python tests/dress_rehearsal.py
-
-# What liger-kernel patches of the models, without a card: its wheel is small, and Triton's 280 MB are not needed.
-liger: $(READY)
-	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target $(VENV)/liger $$(grep -o 'liger-kernel==[0-9.]*' pyproject.toml)
-	PYTHONPATH=$(VENV)/liger $(PYTEST) tests/unit/training/test_liger.py
 
 # Check the GPU for long jobs, and measure its speed, in a few minutes.
 gpu-check: $(READY)
