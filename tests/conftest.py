@@ -26,15 +26,24 @@ def pytest_addoption(parser):
     parser.addoption("--checkout", type=Path, metavar="FOLDER", help=words)
 
 
+# End-to-end tests that do not read scale tiny
+APART = {"test_canary.py", "test_rehearsal.py"}
+
+
 def shared_by(nodeid):
     """Return the group of tests that share fixtures: a file, or outside tests/unit/ a folder."""
     path = PurePosixPath(nodeid.split("::")[0])
-    return path.name if "unit" in path.parts else path.parent.name
+    return path.name if "unit" in path.parts or path.name in APART else path.parent.name
 
 
 def pytest_collection_modifyitems(items):
-    """Start the folders' groups first: they take the longest, and short files fill the end."""
-    items.sort(key=lambda item: "unit" in item.path.parts)
+    """Start SLURM's group first, which waits most, then those of other folders; short files fill the end."""
+
+    def place(item):
+        group = shared_by(item.nodeid)
+        return group != "slurm", group == item.path.name
+
+    items.sort(key=place)
 
 
 @pytest.hookimpl(optionalhook=True)
