@@ -177,6 +177,28 @@ rule slow:
 """
 
 
+def test_a_job_over_its_time_is_given_more(toy, tmp_path):
+    process = toy(SLOW)
+    until(lambda: text(tmp_path / "tries"), process)
+    (job,) = queue()
+    subprocess.run(
+        ["scontrol", "update", f"JobId={job}", "TimeLimit=1"], check=True
+    )  # not to wait for its hour
+    assert process.wait(1800) == 0, text(tmp_path / "out")
+    assert "SLURM status is: 'TIMEOUT'" in text(tmp_path / "out")
+    assert text(tmp_path / "tries").split() == ["60", "120"]
+
+
+def test_a_job_that_someone_cancelled_is_named(toy, tmp_path):
+    process = toy(SLOW, "--retries", "0")
+    until(lambda: text(tmp_path / "tries"), process)
+    subprocess.run(["scancel", *queue()], check=True)
+    assert process.wait(1800) == 1
+    assert "Error in rule slow" in text(tmp_path / "out") and "SLURM status is: 'CANCELLED'" in text(
+        tmp_path / "out"
+    )
+
+
 def test_an_interrupt_takes_the_jobs_out_of_the_queue(toy, tmp_path):
     process = toy(SLOW)
     until(lambda: text(tmp_path / "tries"), process)

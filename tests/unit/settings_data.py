@@ -25,6 +25,7 @@ KNOWN = Known(
         "mini-pool": {},
         "mini-eval": {},
         "bare": {"columns": {"prompt": "instruction"}},
+        "korean": {"holds": "pairs", "languages": {"ko": {}, "zh": {}}},
         "exams": {"holds": "questions", "languages": {"ko": {}, "it": {}}},
     },
     benchmarks={"mini": {"twins": False}, "mini-twins": {"twins": True}},

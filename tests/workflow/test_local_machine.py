@@ -70,7 +70,7 @@ def test_no_more_jobs_run_at_a_time_than_memory_and_gpus_hold(toy, arguments, re
     assert most == together
 
 
-def test_a_job_that_needs_more_than_there_is_is_refused_before_any_starts(toy):
+def test_a_job_that_needs_more_than_there_is_is_refused_before_any_starts(toy, tmp_path):
     ran, most = toy(resources="mem_mb=lambda wildcards: 200 if wildcards.number == '0' else 20_000, gpu=2,")
     assert ran.returncode != 0 and most == 0
     assert "toy: a job asks for 20000 MB of memory, and jobs get 14400 of this machine's 16000" in ran.stdout
@@ -78,6 +78,11 @@ def test_a_job_that_needs_more_than_there_is_is_refused_before_any_starts(toy):
     ran, most = toy("--resources", "mem_mb=2000", resources="mem_mb=3000,")  # a limit does not hide it
     assert ran.returncode != 0 and most == 0
     assert "toy: a job asks for 3000 MB of memory, and jobs get 2000" in ran.stdout
+    (tmp_path / "profile").mkdir()
+    (tmp_path / "profile/config.yaml").write_text("resources:\n  mem_mb: 64000\n", encoding="utf-8")
+    ran, most = toy("--profile", "profile", resources="mem_mb=3000,")
+    assert ran.returncode != 0 and most == 0
+    assert "mem_mb=64000 (or a profile) is more than this machine's 16000" in ran.stdout
 
 
 # A model of 14 billion parameters, on a card of 24 GiB

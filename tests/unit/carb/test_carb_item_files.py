@@ -111,6 +111,7 @@ BAD = [
     ({"domain": "foods"}, "`foods` is not in carb.domains (food, law); did you mean `food`? add it there"),
     ({"prompt": None}, "`prompt` is missing; write one text"),
     ({"prompt": [{"role": "user"}]}, "`prompt` is no text; write one text"),
+    ({"prompt": "[{'role': 'user', 'content': 'Was?'}]"}, "`prompt` holds messages as text (pandas writes"),
     ({"prompt": "  "}, "`prompt` is empty; write the text"),
     ({"chosen": ["Brot.", "Salz."]}, "`chosen` has 2 texts; write one text"),
     ({"chosen": []}, "`chosen` has 0 texts; write one text"),
@@ -186,7 +187,11 @@ def test_given_items_are_the_benchmark_with_all_that_they_bring(write):
     assert sorted(places) == [0, 0, 1, 1, 2, 2, 3, 3]
     assert list(counts.columns) == carb_items.SELECTION_COLUMNS
     assert counts["references"].isna().all()  # of what was not built nothing is counted
-    path = write(as_json([*every_cell(6), row("ko", number=9)]))
+    path = write(
+        as_json([*every_cell(6), row("ko", number=9, rejected=["밥입니다.", "Bread.", "콩입니다."])])
+    )
     (three, counts), (two, _) = (carb_items.given_items([path], EXPECTED, n, 1) for n in (3, 2))
-    assert counts[["items", "items_drawn"]].to_numpy().tolist() == [[6, 3], [6, 3], [7, 3], [6, 3]]
+    assert counts[["items", "items_drawn", "answers_foreign"]].to_numpy().tolist() == [
+        [6, 3, 0], [6, 3, 0], [7, 3, 1], [6, 3, 0],
+    ]  # fmt: skip
     assert {item["id"] for item in two} < {item["id"] for item in three}

@@ -52,6 +52,8 @@ def test_picks_ties_and_bounds():
         ([], "q1 has 0 scores for 4"),
         ([1, 2, 3], "q1 has 3 scores for 4"),
         (range(5), "q1 has 5 scores"),
+        ([1, 2, 3, np.inf], "q1 has 3 scores for 4"),
+        ([1, 2, 3, np.nan], "q1 has 3 scores for 4"),
     ):
         assert f"rm: {said}" in refused(picks_of, {"rm": scored([1, 2, 3, 4], few)})
 

@@ -58,6 +58,18 @@ def test_a_culture_without_questions_is_named():
     assert "culture fr has no questions" in error
 
 
+def test_bad_questions_are_named():
+    right = {"a": None, "b": ["B"], "c": "C", "d": ["！"], "e": ["分"]}
+    bad = [{"asks": asks, "prompt": "b?", "accepted": text} for asks, text in right.items()]
+    bad.append({"asks": "f", "accepted": ["F"]})
+    said = ("question 1: has no `accepted`; write it", "question 6: has no `prompt`; write it",
+            "c: `accepted` is no list", "d: “！” has neither letter nor digit", "e: “分” is a single letter",
+            "“b?” appears twice", "“b?” is an example too")  # fmt: skip
+    entry = {**DATA["de"], "questions": bad, "examples": [["b?", "B"]]}
+    error = refused(questions.accepted_questions, {"de": entry}, ["de"], "questions.yaml")
+    assert [part for part in said if part not in error] == []
+
+
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [("The Winter!", "the winter", True), ("thứ năm.", "Thứ Năm", True), ("السَّبْت", "السبت", True), ("１２月", "12月", True),
@@ -133,11 +145,13 @@ def test_every_line_that_is_amiss_is_named_with_how_to_fix_it(tmp_path):
     rows = [
         {"id": "a", "language": "es", "prompt": " "}, {**EXAM, "right": 4}, {**EXAM, "options": ["a", "b", "c"]},
         {**SHORT, "accepted": []}, {**OPEN, "reference": ""}, {**OPEN, "accepted": ["a"]}, {**SHORT, "id": 7}, "{",
+        {**OPEN, "prompt": "[{'role': 'user', 'content': 'x'}]"},
     ]  # fmt: skip
     said = (
         "1: `prompt` is no text", "1: has no answer; give one of accepted, options, reference",
         "2: `options` are not 4 texts, or `right` is none of 0 to 3", "3: `options`", "4: `accepted`", "5: `reference`",
         "6: has accepted and reference", "7: `id`", "8: not JSON",
+        "9: `prompt` holds messages as text (pandas writes CSV so); write plain text",
     )  # fmt: skip
     error = refused(asked, written(tmp_path / "bad.jsonl", *rows))
     assert [part for part in said if f"bad.jsonl:{part}" not in error] == []

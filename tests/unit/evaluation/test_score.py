@@ -12,7 +12,7 @@ from tiny_models import ROWS
 from polyreward import cli
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_jsonl
-from polyreward.evaluation import score
+from polyreward.evaluation import kept, score
 from polyreward.evaluation.score import score_models
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.pairs import score_rows
@@ -125,6 +125,17 @@ def test_what_changed_is_scored_again(here, scored, loaded, capsys, change, expe
     assert message in capsys.readouterr().err
 
 
+def test_a_model_whose_commit_the_hub_does_not_name_is_scored_again(
+    here, scored, loaded, capsys, monkeypatch
+):
+    shutil.copytree(scored, "scores")
+    monkeypatch.setattr(kept, "_content", lambda *_: None)
+    both()
+    assert loaded == ["rm-a", "rm-b"]
+    why = "the hub did not name its model's commit (give --revision)"
+    assert f"rm-a on pairs: scored again, as {why}" in capsys.readouterr().err
+
+
 def test_a_model_that_fails_stops_no_other(here, tiny_gemma, loaded):
     """A base model has no head: it is refused when it is loaded, after rm-a and before rm-b."""
     (here / "base").symlink_to(tiny_gemma)
@@ -137,15 +148,24 @@ def test_a_model_that_fails_stops_no_other(here, tiny_gemma, loaded):
 def test_all_that_is_wrong_is_named_at_once(here, loaded):
     with pytest.raises(PolyrewardError) as error:
         score_models(
-            ["rm-a", "./rm-a", "/no/where"], ["none.csv", "x.txt"], "out.xlsx", against="rm-c", reference="rm-a", revision="main",
+            ["rm-a", "./rm-a", "/no/where"], ["none.csv", "x.txt"], "out.xlsx", against="rm-c", limit=0, reference="rm-a",
+            revision="main", max_length=0, token_budget=-3, beta=float("nan"),
         )  # fmt: skip
     words = [
         "rm-a: is named 2 times", "/no/where: there is no such folder", "none.csv: no such file", "x.txt: no such file",
-        "--out: out.xlsx: `.xlsx` is no format that is written here", "--against: `rm-c` is unknown",
+        "--out: out.xlsx: `.xlsx` is no format that is written here", "--against: `rm-c` is unknown", "--limit: 0 is less",
+        "--max-length: 0 is less", "--token-budget: -3 is less", "--beta: nan is not above 0",
         "--reference: a classifier has none", "--revision: is one model's commit",
     ]  # fmt: skip
     assert [word for word in words if word not in str(error.value)] == []
     assert loaded == []
+
+
+def test_no_model_and_no_file_are_problems():
+    with pytest.raises(PolyrewardError) as error:
+        score_models([], [])
+    for what in ("model", "file of pairs"):
+        assert f"no {what} is named; name one or more" in str(error.value)
 
 
 SMALL = ("--max-length", "128", "--token-budget", "200")

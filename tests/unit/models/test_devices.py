@@ -218,10 +218,16 @@ def test_a_model_in_one_piece_is_the_trainers_own_and_only_the_main_process_has_
 
 @pytest.mark.parametrize(("version", "parallel", "problems"), [
     (VLLM, 2, []),
+    (None, 2, ["vllm: true needs the package vllm, which is not installed: pip install -e '.[vllm]'"]),
     ("0.9.0", 3, [f"vllm 0.9.0 is installed, and GRPO was written for {VLLM}: pip install", "3 does not divide the training's 4"]),
 ])  # fmt: skip
 def test_what_vllm_asks_of_the_machine_is_listed_at_once(monkeypatch, version, parallel, problems):
-    monkeypatch.setattr(devices.metadata, "version", lambda package: version)
+    def installed(package):
+        if version is None:
+            raise devices.metadata.PackageNotFoundError(package)
+        return version
+
+    monkeypatch.setattr(devices.metadata, "version", installed)
     found = list(vllm_problems(parallel, 4))
     assert len(found) == len(problems)
     assert all(problem in text for problem, text in zip(problems, found, strict=True))

@@ -22,6 +22,7 @@ from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.local_judge import LocalBackend, ends_of, request_ids
+from polyreward.scoring.pairs import unbatched
 from polyreward.scoring.served_judge import ServedBackend
 from polyreward.settings.model import Serve
 from polyreward.settings.transfer import LmEngine, Sampling
@@ -210,6 +211,7 @@ def test_a_judge_by_text_is_served_and_its_verdict_read(serve, tmp_path, tiny_ge
     scores = judge.score([Conversations("p", ("x", "y", "z"))], "")
     assert scores.values[0].tolist() == [1 / 3] * 3  # it always names the first place
     assert not judge.exact
+    assert unbatched(judge).backend.concurrency == 1
     asked = requests_of(tmp_path)
     assert {(body["max_tokens"], len(body["prompt"])) for body in asked} == {(4, 64)}
     with pytest.raises(PolyrewardError, match="not served"):

@@ -18,7 +18,7 @@ from polyreward.ops.cluster import (
     site_settings,
     start_problems,
 )
-from polyreward.ops.workflow import name_environments, site_of
+from polyreward.ops.workflow import follow_code, name_environments, site_of
 
 SITE = {
     "account": None,
@@ -189,3 +189,10 @@ def test_a_stage_has_its_environment_and_another_workflow_s_rule_none(tmp_path):
     theirs = rule(tmp_path / "outer", "scripts/artifacts/plot.py")
     name_environments([*ours, theirs], tmp_path / "scripts")
     assert [one.conda_env for one in (*ours, theirs)] == ["../../envs/plot.yaml", "own", None]
+
+
+@pytest.mark.parametrize("own", [[], ["hep-cpp"], lambda wildcards: []])
+def test_a_rule_may_not_have_a_param_that_the_hash_of_its_code_replaces(own):
+    rule = SimpleNamespace(name="evaluation_set", script="x.py", params=SimpleNamespace(code=own))
+    with pytest.raises(ValueError, match="rule evaluation_set: its own param `code` would be lost"):
+        follow_code([rule], portable=False)

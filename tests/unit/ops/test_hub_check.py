@@ -18,11 +18,13 @@ from huggingface_hub.errors import (
     LocalEntryNotFoundError,
     RepositoryNotFoundError,
 )
-from support import ROOT
+from support import ROOT, refused
 
 from polyreward.config.scale import read_scale
+from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_text
 from polyreward.core.naming import hub_name
+from polyreward.ops import hub_check as checks
 from polyreward.ops.hub_check import hub_problems, wanted
 from polyreward.ops.resources import Job
 
@@ -62,10 +64,12 @@ def hub(paper):
 
 
 def hub_check(hub, tmp_path, *options, **environment):
+    ours = tmp_path / "ours.yaml"  # no question is fetched from GitHub
+    ours.write_text("judge_wordings: ours", encoding="utf-8")
     clean = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     own = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "cache"), "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
     call = "import sys; from polyreward.cli import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", call, "hub-check", "--configfile", *options]
+    command = [sys.executable, "-c", call, "hub-check", "--configfile", *options, "--configfile", str(ours)]
     whole = {**clean, **own, **environment}
     return subprocess.run(command, env=whole, cwd=ROOT, capture_output=True, text=True)
 
@@ -111,6 +115,20 @@ def test_a_dataset_whose_columns_changed_is_named_with_those_that_are_there(hub,
     assert "polyreward: hub-check: 2 problems\n" in ran.stderr
     assert "no column prompt; it has question, response_0, response_1, safer_response_id:" in ran.stderr
     assert "correct `config`, `split` or `files` of helpsteer2" in ran.stderr
+
+
+def test_published_words_that_cannot_be_fetched_are_named_next_to_repositories(monkeypatch):
+    def fetch(wording):
+        if "alpaca" in wording["url"]:
+            raise PolyrewardError("gone\n  - moved")
+
+    monkeypatch.setattr(checks, "wanted", lambda *arguments: {})
+    monkeypatch.setattr(checks, "published_question", fetch)
+    assert "hub-check: 1 problem\n  - gone\n      - moved" in refused(checks.check_hub, [PAPER], ROOT, False)
+    monkeypatch.setattr(checks, "published_question", lambda wording: None)
+    lines = checks.check_hub([PAPER], ROOT, with_data=False)
+    assert [line.split(":")[0] for line in lines] == ["question rewardbench", "question alpacaeval"]
+    assert checks.check_hub([], ROOT, with_data=False) == []  # scale mini has our words
 
 
 # --- before the first job, with a stand-in for the hub's client

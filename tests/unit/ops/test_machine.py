@@ -32,7 +32,9 @@ def system(tmp_path):
     ({"proc/self/cgroup": "0::/of/the/host\n", "sys/fs/cgroup/memory.max": "3000000000\n"}, 3000),
     ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "max\n"}, None),
     ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "99999999999999999\n"}, None),
-], ids=["none", "own", "above", "container", "max", "larger"])  # fmt: skip
+    ({"proc/self/cgroup": "4:memory:/x\n1:cpu:/y\n", "sys/fs/cgroup/memory/x/memory.limit_in_bytes": "500000000\n"}, 500),
+    ({"proc/self/cgroup": "4:memory:/x\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, None),
+], ids=["none", "own", "above", "container", "max", "larger", "version 1", "version 1, none"])  # fmt: skip
 def test_memory_is_the_machine_s_or_the_control_group_s(system, files, expected):
     physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 10**6
     assert memory_mb(system(files)) == (expected or physical)
@@ -60,6 +62,12 @@ def test_gpus_are_counted(devices, files, count):
     assert devices(*(f"dev/{name}" for name in files)) == count
 
 
+def test_no_cpu_of_amd_s_is_a_gpu(devices, system):
+    system({"sys/class/kfd/kfd/topology/nodes/0/gpu_id": "0\n"})
+    assert devices("dev/kfd") == 1  # where the nodes name none
+    assert devices(*(f"sys/class/kfd/kfd/topology/nodes/{number}/gpu_id" for number in (1, 2))) == 2
+
+
 @pytest.mark.parametrize(("visible", "count"), [("0", 1), ("", 0), ("-1", 0), ("1,2", 2), ("0,-1,1", 1), ("GPU-abc,GPU-def", 2),
                                                 ("0,1,2,3,4,5", 3)])  # fmt: skip
 def test_no_more_gpus_than_are_visible(devices, monkeypatch, visible, count):
@@ -81,7 +89,7 @@ def test_a_card_has_the_memory_that_nvidia_smi_says(tmp_path, monkeypatch, said,
 
 @pytest.mark.parametrize(("text", "expected"), [
     ("cuda: Optional[str] = None\nhip: Optional[str] = None\n", False), ("cuda: Optional[str] = '12.8'\n", True),
-    ("cuda = '12.8'\nhip = None\n", True),
+    ("cuda = '12.8'\nhip = None\n", True), ("cuda: Optional[str] = None\nhip: Optional[str] = '6.4'\n", True),
 ])  # fmt: skip
 def test_a_pytorch_for_cpus_uses_no_gpu(tmp_path, monkeypatch, text, expected):
     (tmp_path / "version.py").write_text(text, encoding="utf-8")

@@ -201,17 +201,19 @@ def test_what_does_not_fit_is_refused_with_the_settings_that_would():
 
 
 @pytest.mark.parametrize(
-    ("base", "share", "problems"),
+    ("base", "share", "parallel", "problems"),
     [
-        ("qwen2.5-7b-instruct", 0.3, []),
-        ("qwen2.5-14b-instruct", 0.15, []),
-        ("qwen2.5-14b-instruct", 0.4, ["training takes 6. GiB of each GPU and vLLM 32"]),
-        ("qwen2.5-32b-instruct", 0.25,
+        ("qwen2.5-7b-instruct", 0.3, 1, []),
+        ("qwen2.5-7b-instruct", 0.2, 1, ["vLLM's copy takes 17 GiB of each GPU, and vllm_gpu_share gives it 16"]),
+        ("qwen2.5-14b-instruct", 0.15, 4, []),
+        ("qwen2.5-14b-instruct", 0.4, 4, ["training takes 6. GiB of each GPU and vLLM 32"]),
+        ("qwen2.5-32b-instruct", 0.25, 4,
          ["needs 1.. GiB on each of 4 GPUs", "training takes 1.. GiB of each GPU and vLLM 20"]),
     ],
 )  # fmt: skip
-def test_vllm_fits_next_to_grpo_or_is_refused(base, share, problems):
-    settings = PAPER.think_as_locals.grpo.model_copy(update={"vllm_gpu_share": share, "batch_size": 1})
+def test_vllm_fits_next_to_grpo_or_is_refused(base, share, parallel, problems):
+    vllm = {"vllm_gpu_share": share, "vllm_tensor_parallel": parallel}
+    settings = PAPER.think_as_locals.grpo.model_copy(update={**vllm, "batch_size": 1})
     lines = too_large([job("grpo", base, settings, 4, 4)], 80)
     assert len(lines) == len(problems)
     for problem, line in zip(problems, lines, strict=True):

@@ -68,6 +68,8 @@ def test_what_changed_is_named(results, capsys, name, content, said):
 
 
 def test_without_sums_or_with_an_artifact_that_is_not_there_it_is_said(results, capsys):
+    assert main(["verify", "results/tiny"]) == 0
+    assert "as made are 4 files of artifacts, 1 of scores and states, 1 models" in capsys.readouterr().out
     (results / "SHA256SUMS").unlink()
     assert main(["verify", "results/tiny"]) == 1
     assert "make results/tiny/SHA256SUMS" in capsys.readouterr().err

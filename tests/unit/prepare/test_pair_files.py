@@ -132,6 +132,10 @@ WRONG = [
         "does not fit layout rmb-pairwise",
         {"conversation_input": "a", "chosen": {"answer": "4"}, "reject": "5"},
     ),
+    (
+        "correct the row (docs/reference/files.md shows the layout)",
+        {"conversations": 5, "chosen": "4", "rejected": "5"},
+    ),
     ("it is no dialogue of hh-rlhf", {"chosen": "\n\nHuman: a\n\nAssistant: 4", "rejected": "5"}),
 ]
 

@@ -1,5 +1,6 @@
 """Every layout that is read as it is: a made-up row of each, and the pairs that it stands for."""
 
+import pandas as pd
 import pytest
 from pair_data import PAIR, READ, VOTE, write
 from support import ROOT, refused
@@ -34,7 +35,7 @@ NO_PAIR = [
     ({"chosen": "\n\nHuman: a\n\nAssistant: 4", "rejected": "\n\nHuman: b\n\nAssistant: 5"}, "differ before their last turn"),
     ({"prompt": "a", "prompt_id": 1, "chosen": "4", "rejected": "5", "score_chosen": 3.0, "score_rejected": 3.0}, "no higher score"),
     ({"prompt": "a", "prompt_id": 1, "chosen": "4", "rejected": "5", "score_chosen": 3.0, "score_rejected": 4.0}, "no higher score than"),
-    ({"prompt": "a", "response": "4", "helpfulness": 2}, "without one best and one worst"),
+    ({"prompt": "a", "response": "4", "helpfulness": 2}, "exactly two rated responses"),
 ]  # fmt: skip
 
 
@@ -42,6 +43,12 @@ NO_PAIR = [
 def test_a_row_without_a_better_answer_is_left_out_and_counted(tmp_path, row, reason):
     with pytest.raises(PolyrewardError, match=f"holds no pair .1 rows: .*{reason}"):
         read_pair_file(write(tmp_path, [row], ".jsonl"))
+
+
+def test_three_rated_responses_to_a_prompt_make_no_pair(tmp_path):
+    rows = [{"prompt": "a", "response": str(rating), "helpfulness": rating} for rating in range(3)]
+    text = refused(read_pair_file, write(tmp_path, rows, ".jsonl"))
+    assert "prompts without exactly two rated responses" in text
 
 
 def test_a_summary_names_what_was_left_out_and_not_used(tmp_path):
@@ -55,7 +62,14 @@ def test_a_summary_names_what_was_left_out_and_not_used(tmp_path):
 def test_columns_that_fit_no_layout_are_listed_once(tmp_path):
     text = refused(read_pair_file, write(tmp_path, [{"question": "a", "better": "b"}] * 900, ".jsonl"))
     assert "`question`, `better`" in text and "--layout" in text
-    assert len(text) < 700
+    assert len(text) < 700 and "orient" not in text
+
+
+@pytest.mark.parametrize("orient", ["split", "table", "index"])
+def test_another_orient_of_pandas_is_named(tmp_path, orient):
+    path = tmp_path / "pairs.json"
+    pd.DataFrame([PAIR, PAIR]).to_json(path, orient=orient)
+    assert "save with orient='records'" in refused(read_pair_file, path)
 
 
 def test_a_layout_that_is_named_must_be_known_and_fit():

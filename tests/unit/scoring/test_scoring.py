@@ -1,11 +1,15 @@
 """Scoring: a reward is a function of only its conversation."""
 
 import dataclasses
+import json
+import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from made_up_scorers import Backend
+from support import refused
 from tiny_models import ROWS, scores_of
 from transformers import (
     AutoModelForSequenceClassification,
@@ -14,14 +18,17 @@ from transformers import (
     OPTConfig,
     RobertaConfig,
 )
+from transformers.modeling_outputs import SequenceClassifierOutput
 
 from polyreward.analysis.accuracy import chance, subset_summary
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError
 from polyreward.scoring import pairs
-from polyreward.scoring.interface import Scores
+from polyreward.scoring.generative import Judge
+from polyreward.scoring.interface import Conversations, Scores
 from polyreward.scoring.load import load_classifier
-from polyreward.scoring.pairs import margin_noise, score_rows, score_table
+from polyreward.scoring.local_judge import LocalBackend
+from polyreward.scoring.pairs import margin_noise, score_rows, score_table, unbatched
 
 
 def loaded(folder, dtype="float32", max_length=128, token_budget=60, **options):
@@ -141,13 +148,14 @@ def test_a_head_that_gives_nan_is_refused_with_the_ids(classifier):
 
 @dataclasses.dataclass
 class Wobbly:
-    """A reward model whose margins move by `wobble` when it runs several items at once."""
+    """A reward model whose margins move by `wobble` when it runs several texts at once."""
 
     wobble: float
     exact: bool = False
+    concurrency: int = 8
 
     def score(self, conversations, label):
-        moved = self.wobble * (len(conversations) > 1)
+        moved = self.wobble * (self.concurrency > 1)
         values = [np.array([int(prompt) / 10 + moved, 0.0]) for prompt, _ in conversations]
         return Scores(values, [np.zeros(2, dtype=bool)] * len(values))
 
@@ -158,6 +166,20 @@ def test_noise_is_by_how_much_batching_moves_a_margin():
     assert margin_noise(Wobbly(0.25), rows, margins) == pytest.approx(0.25)
     assert margin_noise(Wobbly(0.25, exact=True), rows, margins) == pairs.FP32_NOISE
     assert list(score_rows(Wobbly(0.25), rows, "")["within_noise"]) == [True] + [False] * 5
+
+
+def test_an_item_without_a_verdict_has_no_noise_of_its_own():
+    backend = Backend(lambda text: "Hm." if "bread" in text else "So: [[A]]")
+    backend.exact = False
+    rows = [{**row, "prompt": prompt} for row, prompt in zip(ROWS, ["rice", "bread", "tea"], strict=False)]
+    assert margin_noise(Judge(backend, "text"), rows, np.zeros(3)) == 0
+
+
+def test_each_text_runs_by_itself_in_every_part_of_a_model(classifier):
+    judge = Judge(LocalBackend(classifier, 1), "labels")
+    for model in (unbatched(classifier), unbatched(judge).backend.lm):
+        assert (model.token_budget, model.share) == (1, False)
+    assert classifier.share
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -210,6 +232,31 @@ def test_what_is_no_reward_model_is_refused(base, tmp_path):
         loaded(tmp_path)
     with pytest.raises(PolyrewardError, match="pin it by `revision`"):  # a hub model's own code
         loaded("someone/model", remote_code=True)
+
+
+@pytest.mark.parametrize("method", ["bitsandbytes", "gptq"])
+def test_quantized_weights_that_do_not_load_here_name_what_they_need(reward_folder, tmp_path, method):
+    shutil.copytree(reward_folder, tmp_path / "rm", ignore=shutil.ignore_patterns("SHA256SUMS"))
+    config = json.loads((tmp_path / "rm/config.json").read_text())
+    config["quantization_config"] = {"quant_method": method, "load_in_4bit": True, "bits": 4}
+    (tmp_path / "rm/config.json").write_text(json.dumps(config))
+    said = refused(loaded, tmp_path / "rm")
+    assert f"quantized by {method}, and do not load here" in said and "correct the path" not in said
+    assert "name a folder with its weights as they were" in said
+
+
+@pytest.mark.parametrize(("change", "shapes"), [
+    (lambda logits: None, "{}"), (lambda logits: logits.repeat(1, 3), "{'logits': (2, 3)}"),
+])  # fmt: skip
+def test_outputs_that_are_not_one_value_for_each_text_are_named(classifier, change, shapes):
+    def changed_output(module, args, output):
+        output["logits"] = change(output.logits)
+        return SequenceClassifierOutput(logits=output["logits"])
+
+    classifier.model.register_forward_hook(changed_output)
+    whole = dataclasses.replace(classifier, share=False, token_budget=10_000)
+    said = refused(whole.score, [Conversations("a", ("b", "c"))], "")
+    assert f"not one value for each of 2 texts; the model gives {shapes}" in said
 
 
 def test_tensors_without_a_place_are_named_and_change_nothing(reward_folder, tmp_path, capfd):

@@ -60,8 +60,9 @@ def test_the_good_answer_wins_and_a_rerun_makes_no_connection(server, make, verd
 
 
 def test_what_is_sent(server, make, capsys):
-    for verdict in ("text", "labels"):
-        make(verdict=verdict).score(ITEMS[:1], "the job")
+    for verdict, url in (("text", server.url), ("labels", server.url), ("text", f"{server.url}/")):
+        make(verdict=verdict, url=url).score(ITEMS[:1], "the job")
+    assert len(server.bodies) == 4  # the same server, whether or not its url ends with a slash
     assert server.headers[0]["path"] == "/v1/chat/completions"
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"
     sent = [{key: body[key] for key in body if key != "messages"} for body in server.bodies[::2]]
@@ -164,7 +165,6 @@ def test_a_server_error_and_silence_are_tried_again_and_named_when_retries_end(
         ("text", says("no luck", 500), "the first: 500: no luck"),
         ("text", says({"error": "slow down"}, 429), r'the first: 429: {"error": "slow down"}'),
         ("text", says("too long", 400), "the first: 400: too long"),
-        ("labels", says("unknown parameter: logprobs", 400), "the first: 400: unknown parameter: logprobs"),
         ("text", says("<html>"), r"nonsense, not a chat completion but '<html>'"),
         ("text", says({"error": f"no credit, {KEY}"}), r"nonsense, .*no credit, \*\*\*"),
         ("text", says({"choices": []}), "nonsense"),
@@ -176,6 +176,7 @@ def test_a_server_error_and_silence_are_tried_again_and_named_when_retries_end(
         ("text", says(ending("length")), "cut short at max_new_tokens .*which may be raised"),
         ("text", says(ending(content=" \n")), "an empty reply"),
         *(("labels", says(ending(top=(("A", bad),))), "absurd") for bad in (1e308, 0.5, float("nan"), float("inf"))),
+        ("labels", says(ending(top=(("A", -0.1), ("B", -0.1)))), "absurd .*, of more than 1 together"),
         ("labels", says(ending(top=((7, -0.1),))), "nonsense, not a chat completion"),
     ],
 )  # fmt: skip
@@ -265,11 +266,13 @@ def test_a_redirect_is_not_followed(server, make, tmp_path):
         assert not other.bodies and not kept(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "logprobs", [None, {"content": []}, {"content": [{"token": "A", "top_logprobs": []}]}]
-)
-def test_a_server_without_log_probabilities_is_named(server, make, tmp_path, weighing, logprobs):
-    server.respond = says({"choices": [{"message": {"content": "A"}, "logprobs": logprobs}]})
+@pytest.mark.parametrize("respond", [
+    says("unknown parameter: logprobs", 400), says("unknown parameter: top_logprobs", 422),
+    *(says({"choices": [{"message": {"content": "A"}, "logprobs": logprobs}]})
+      for logprobs in (None, {"content": []}, {"content": [{"token": "A", "top_logprobs": []}]})),
+])  # fmt: skip
+def test_a_server_without_log_probabilities_is_named(server, make, tmp_path, weighing, respond):
+    server.respond = respond
     for judge in (make(verdict="labels"), weighing):
         with pytest.raises(PolyrewardError, match="gives no log-probabilities .*set verdict: text"):
             judge.score(ITEMS, "")

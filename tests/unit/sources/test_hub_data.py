@@ -151,6 +151,13 @@ def test_answers_that_are_texts_alone_need_a_prompt_column(tmp_path):
         assert "no column prompt; it has chosen, rejected: correct `columns` of mp-86k in workflow/" in text
 
 
+def test_conversations_bring_their_prompt_also_where_a_column_has_its_name(tmp_path):
+    records = [{**said(n, f"Q{n}", "A", "and?"), "prompt": f"not Q{n}"} for n in range(2)]
+    entry = pairs_entry(tmp_path, "mp-86k", records)
+    rows = hub_rows({**entry, "columns": {"chosen": "chosen", "rejected": "rejected"}}, "mp-86k")
+    assert [row["prompt"] for row in rows] == [read(f"Q{n}", "A", "and?") for n in range(2)]
+
+
 def layout_entry(folder: Path, layout: str, records: list[dict]) -> dict:
     entry = {**pairs_entry(folder, "helpsteer2", records), "layout": layout}
     del entry["columns"], entry["chooses"]
@@ -335,7 +342,35 @@ def test_instructions_come_by_split_and_id_and_bring_no_reference(tmp_path):
     assert len(rows) == 6
 
 
+def test_instructions_may_be_messages(tmp_path):
+    def record(language, n, **more):
+        return {"id": n, "instruction": [{"from": "human", "value": f"{language} {n}", **more}]}
+
+    entry = in_hub_layout(tmp_path / "one", "x-alpacaeval", parallel("x-alpacaeval", record))
+    assert hub_rows(entry, "x-alpacaeval")[2]["prompt"]["ko"] == "ko 2"
+    records = parallel("x-alpacaeval", lambda language, n: record(language, n, tool_calls="f()"))
+    text = refused(hub_rows, in_hub_layout(tmp_path / "two", "x-alpacaeval", records), "x-alpacaeval")
+    assert f"dataset {tmp_path / 'two'}" in text and "0: `prompt`: message 1 has `tool_calls`" in text
+
+
 # --- what is amiss
+
+
+def test_a_column_that_holds_something_else_is_named_also_before_the_rows_are_read(tmp_path):
+    records = [{"question": "Q", "chosen": 3, "rejected": [{"by": "human", "text": "no"}]}]
+    entry = pairs_entry(tmp_path / "pairs", "mp-86k", records)
+    fix = "correct `columns` of mp-86k in workflow/catalog/datasets.yaml"
+    for text in (refused(hub_rows, entry, "mp-86k"), *column_problems(entry, "mp-86k")):
+        assert f"dataset {tmp_path / 'pairs'}, config None, split train: 3 problems" in text
+        assert f"no column prompt; it has question, chosen, rejected: {fix}" in text
+        assert f"column chosen holds numbers, and `chosen` text or messages: {fix}" in text
+        assert "column rejected holds List({'by': Value('string'), 'text': Value('string')})" in text
+    passages = parallel("belebele", lambda language, n: {**belebele(language, n), "flores_passage": n})
+    entry = in_hub_layout(tmp_path / "passages", "belebele", passages)
+    text = "column flores_passage holds numbers, and `text` text: correct `columns` of belebele in"
+    assert all(
+        text in one for one in (refused(hub_rows, entry, "belebele"), *column_problems(entry, "belebele"))
+    )
 
 
 def test_missing_columns_and_values_are_named_with_what_there_is(tmp_path):

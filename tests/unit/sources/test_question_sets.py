@@ -112,17 +112,23 @@ def test_include_in_its_older_layout_is_refused_with_what_there_is(tmp_path):
 
 
 def test_answers_of_another_form_are_refused(tmp_path):
-    changes = [lambda n: "ABCD"[n], lambda n: n + 1]
-    for number, (change, words) in enumerate(zip(changes, ("0: answer A", "3: answer 4"), strict=True)):
+    changes = [
+        (lambda n: "ABCD"[n], "column answer holds text, and `answer` numbers"),
+        (lambda n: n + 1, "row 3: answer 4 is none of 0 to 3"),
+    ]
+    for number, (change, words) in enumerate(changes):
         entry = include(
             tmp_path / str(number), change=lambda row, to=change: {**row, "answer": to(row["answer"])}
         )
-        assert f"row {words} is none of 0 to 3" in refused(hub_rows, entry, "include-base-44")
+        assert words in refused(hub_rows, entry, "include-base-44")
     other = [{**row, "annotations": [{"text": "rice"}]} for row in BLEND]
-    for number, rows in enumerate((other, BLEND[1:3])):  # and answers that too few gave
+    sets = [
+        (other, "and `annotations` lists of answers, en_answers: correct `columns` of blend"),
+        (BLEND[1:3], "none of its 2 rows has a question and an answer"),  # too few gave one
+    ]
+    for number, (rows, words) in enumerate(sets):
         text = refused(hub_rows, blend(tmp_path / f"blend {number}", rows), "blend")
-        assert "file data/annotations_hf/Spain_data.json" in text
-        assert f"none of its {len(rows)} rows has a question and an answer" in text
+        assert "file data/annotations_hf/Spain_data.json" in text and words in text
 
 
 @pytest.mark.parametrize("name", SETS)

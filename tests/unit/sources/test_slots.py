@@ -15,10 +15,11 @@ EXPECTED = [
     ("number", 1000, "1,000", "1000", "1.000", "1,000", "1000"),
     ("number", 25000, "25,000", "25.000", "25.000", "25,000", "25,000"),
     ("percent", 0.25, "25%", "25 %", "25%", "25%", "25%"),
-    ("amount", [12, "USD"], "$12", "12 dólares", "12 dollari", "12달러", "12美元"),
+    ("amount", [12.5, "USD"], "$12.50", "12,50 dólares", "12,50 dollari", "12.5달러", "12.5美元"),
     ("amount", [1200, "CAD"], "CA$1,200", "1200 dólares canadienses", "1.200 dollari canadesi", "1,200캐나다 달러", "1200加拿大元"),
     ("amount", [80, "EUR"], "€80", "80 €", "80 €", "80유로", "80欧元"),
     ("amount", [9000, "EUR"], "€9,000", "9000 €", "9.000 €", "9,000유로", "9000欧元"),
+    ("currency", "USD", "US dollars", "dólares estadounidenses", "dollari statunitensi", "미국 달러", "美元"),
     ("measure", [-10, "temperature-celsius"], "-10 degrees Celsius", "-10 grados Celsius", "-10 gradi Celsius", "영하 10도", "零下10度"),
     ("measure", [1500, "length-meter"], "1,500 meters", "1500 metros", "1.500 metri", "1,500미터", "1500米"),
     ("measure", [5, "length-kilometer"], "5 kilometers", "5 kilómetros", "5 chilometri", "5킬로미터", "5公里"),
@@ -63,7 +64,7 @@ def test_a_noon_hour_is_in_the_afternoon():
     [
         ("month", 13, "en"), ("country", "QQ", "es"), ("date", "2024-02-30", "zh"), ("amount", 5, "en"),
         ("measure", [5, "length-span"], "en"), ("percent", None, "en"), ("month", 3, "xx"), ("amount", [5, "XYZ"], "en"),
-        ("amount", [12.5, "USD"], "en"),
+        ("currency", "XYZ", "en"),
     ],
 )  # fmt: skip
 def test_a_value_that_cldr_does_not_know_is_named_with_its_type_and_language(kind, value, language):

@@ -199,6 +199,9 @@ def test_curves_are_drawn_for_every_run(tmp_path):
     assert all(len(axis.lines) == 2 for axis in figure.axes)
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
     assert legend == ["all rewards", "without $R_{corr}$"]
+    del first["tied_groups"]
+    (tmp_path / "older.json").write_text(json.dumps({"groups": 4, "steps": [first]}))
+    assert locals_curves.curves({"older": tmp_path / "older.json"})["groups_equal"].isna().all()
 
 
 def test_all_judges_are_asked_about_the_same_part_in_every_language():

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from polyreward.carb.downstream.correlation import BEFORE, PICK_COLUMNS, PICK_ERRORS, RATINGS
@@ -35,7 +36,7 @@ def pick_table(
     answers, problems, picked = rated(questions), [], {}
     sizes = answers.groupby("id", sort=False).size()
     for name, table in scores.items():
-        counts = table.groupby("id")["score"].count().reindex(sizes.index, fill_value=0)
+        counts = table[np.isfinite(table["score"])].groupby("id").size().reindex(sizes.index, fill_value=0)
         odd = counts.index[counts != sizes]
         problems += (f"{name}: {id_} has {counts[id_]} scores for {sizes[id_]} answers" for id_ in odd)
         found = answers.merge(table[[*CANDIDATE, "score"]], on=CANDIDATE)

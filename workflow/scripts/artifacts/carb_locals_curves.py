@@ -55,7 +55,8 @@ def curves(records: dict[str, str | Path]) -> pd.DataFrame:
         steps = pd.DataFrame([entry for entry in record["steps"] if "loss" in entry])
         table = pd.DataFrame({column: steps.get(key) for column, key in keys.items()})
         at_replies = pd.Series(groups, table.index).where(table["reward"].notna())
-        equal = (steps["tied_groups"] * groups).round()
+        tied = pd.Series(steps.get("tied_groups"), steps.index, dtype=float)  # older trainings have none
+        equal = (tied * groups).round()
         shares = {"valid_share": (1 + table["layout"]) / 2, "groups": at_replies, "groups_equal": equal}
         tables.append(table.assign(run=name, **shares)[COLUMNS])
     return pd.concat(tables)

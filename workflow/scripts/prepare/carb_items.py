@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from polyreward.carb.items.filters import ANSWERS, COUNT_COLUMNS, any_alike, empty_cells, kept_items
+from polyreward.carb.items.filters import ANSWERS, COUNT_COLUMNS, any_alike, empty_cells, foreign, kept_items
 from polyreward.carb.items.selection import TRAINING_SHARE, finished_items, item_problems, split_topics
 from polyreward.core.errors import nearest, raise_all
 from polyreward.core.files import read_jsonl, write_jsonl
@@ -17,7 +17,7 @@ from polyreward.core.tables import read_sealed, write_table
 from polyreward.core.writing import script_share
 from polyreward.ops.jobs import run
 from polyreward.prepare.pair_files import PROBLEMS
-from polyreward.prepare.pair_layouts import UnfitRow, name_of
+from polyreward.prepare.pair_layouts import AS_TEXT, UnfitRow, name_of
 from polyreward.prepare.row_files import file_rows
 
 PREFIX = "cultural_"  # of the public sample's domains
@@ -80,16 +80,23 @@ def given_items(
 ) -> tuple[list[dict], pd.DataFrame]:
     """Return the user's items as the benchmark has them, with all else that they bring, and counts.
 
-    Nothing is filtered."""
+    Nothing is filtered: answers_foreign counts the answers that filters.foreign would remove."""
     items = read_item_files(paths, expected)
     more = {item["id"]: item["more"] for item in items}
     finished = [{**more[item["id"]], **item} for item in finished_items(items, seed, items_per_cell)]
-    drawn = _cells(finished)
+    drawn, odd = _cells(finished), Counter()
+    for item in items:
+        script = expected.scripts[item["culture"]]
+        odd[item["culture"], item["domain"]] += sum(foreign(text, script) for text in _answers(item))
     counts = pd.DataFrame(
-        [(*cell, count, drawn[cell]) for cell, count in _cells(items).items()],
-        columns=["culture", "domain", "items", "items_drawn"],
+        [(*cell, count, odd[cell], drawn[cell]) for cell, count in _cells(items).items()],
+        columns=["culture", "domain", "items", "answers_foreign", "items_drawn"],
     ).reindex(columns=SELECTION_COLUMNS)
     return finished, counts.astype(dict.fromkeys(SELECTION_COLUMNS[2:], "Int64"))
+
+
+def _answers(item: dict) -> list[str]:
+    return [answer["text"] for answer in (item["chosen"], *item["answers"])]
 
 
 def _cells(items: Iterable[dict]) -> Counter:
@@ -156,6 +163,8 @@ def _row_problems(row: Mapping, expected: Expected) -> Iterator[str]:
             yield f"`{key}` has {len(texts)} texts; write {wanted}"
         elif not all(text.strip() for text in texts):
             yield f"`{key}` is empty; write the text"
+        elif any(AS_TEXT.match(text) for text in texts):
+            yield f"`{key}` holds messages as text (pandas writes CSV so); write plain text"
         answers += texts if key != "prompt" else []
     if any_alike(answers):
         yield "two of its answers are the same text; change one, or drop the item"
@@ -167,8 +176,7 @@ def _script_problems(items: Sequence[dict], expected: Expected) -> Iterator[str]
     An item about an idiom may hold mostly English, as some of the authors' own do."""
     odd, all_items = Counter(), Counter(item["culture"] for item in items)
     for item in items:
-        answers = (answer["text"] for answer in (item["chosen"], *item["answers"]))
-        texts = " ".join([item["prompt"], *answers])
+        texts = " ".join([item["prompt"], *_answers(item)])
         odd[item["culture"]] += script_share(texts, expected.scripts[item["culture"]]) < LEAST_SHARE
     for culture, count in (+odd).items():
         said = f"{count} of {all_items[culture]} items of {expected.names[culture]}"

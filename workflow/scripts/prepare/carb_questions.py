@@ -1,16 +1,18 @@
 """Read the question sets for the checks of CARB."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from polyreward.carb.downstream.ratings import LETTERS
+from polyreward.carb.downstream.ratings import LETTERS, PARTICLES_FOLLOW, plain
 from polyreward.core.draws import drawn
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import write_jsonl
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.jobs import run
 from polyreward.prepare.pair_files import PROBLEMS
+from polyreward.prepare.pair_layouts import AS_TEXT
 from polyreward.prepare.row_files import file_rows
 
 KINDS = ("accepted", "options", "reference")  # what an answer is rated by: a question has one of them
@@ -61,6 +63,8 @@ def _line_problems(place: str, row: dict | str) -> Iterator[str]:
     for key, value in (("id", row.get("id")), ("language", _culture(row)), ("prompt", row.get("prompt"))):
         if not _texts([value]):
             yield f"{place}: `{key}` is no text; give one"
+        elif AS_TEXT.match(value):
+            yield f"{place}: `{key}` holds messages as text (pandas writes CSV so); write plain text"
     given, count = [kind for kind in KINDS if row.get(kind) is not None], len(LETTERS)
     if len(given) != 1:
         yield f"{place}: has {' and '.join(given) or 'no answer'}; give one of {', '.join(KINDS)}"
@@ -97,11 +101,40 @@ def accepted_questions(data: dict, cultures: Sequence[str], where: str) -> list[
     """Return some cultures' questions: id, culture, prompt, shown (to a base), and accepted answers.
 
     data: as resources/carb/questions.yaml explains it. Raises PolyrewardError that names every culture
-    without questions; tests check ours."""
+    without questions, and every bad question."""
     write = "write some, in a file that carb.questions names"
     missing = (culture for culture in cultures if culture not in data)
     raise_all((f"culture {culture} has no questions; {write}" for culture in missing), where)
+    raise_all((p for culture in cultures for p in _accepted_problems(culture, data[culture])), where)
     return [question for culture in cultures for question in _of_culture(culture, data[culture])]
+
+
+def _accepted_problems(culture: str, entry: dict) -> Iterator[str]:
+    whole = []
+    for number, question in enumerate(entry["questions"], 1):
+        lacks = [key for key in ("asks", "prompt", "accepted") if not question.get(key)]
+        if lacks:
+            yield f"{culture}, question {number}: has no `{'`, `'.join(lacks)}`; write it"
+        else:
+            whole.append(question)
+    for question in whole:
+        where = f"{culture}: {question['asks']}"
+        if not isinstance(question["accepted"], list):
+            yield f"{where}: `accepted` is no list; write one, also of a single answer"
+            continue
+        for text in map(str, question["accepted"]):
+            if not plain(text):
+                yield f"{where}: “{text}” has neither letter nor digit; correct it"
+            elif re.fullmatch(f"[{PARTICLES_FOLLOW}]", plain(text)):
+                many = "is a single letter, which occurs in many words. Write a longer answer"
+                yield f"{where}: “{text}” {many}"
+    counts = Counter(question["prompt"] for question in whole)
+    examples = {example[0] for example in entry["examples"]}
+    for prompt in sorted(counts):
+        if counts[prompt] > 1:
+            yield f"{culture}: “{prompt}” appears twice; keep one"
+        if prompt in examples:
+            yield f"{culture}: “{prompt}” is an example too, with its answer; take another example"
 
 
 def _of_culture(culture: str, entry: dict) -> Iterator[dict]:

@@ -80,11 +80,19 @@ def score_models(
     """
     models, data = list(map(str, models)), list(map(str, data))
     folder = Path(out) if out is not None and (Path(out).is_dir() or not Path(out).suffix) else None
-    problems = [*_repeated(models, "model"), *_repeated(data, "file of pairs")]
+    problems = [*_named_wrong(models, "model"), *_named_wrong(data, "file of pairs")]
     if reference and kind != "implicit":
         problems.append(f"--reference: a {kind} has none; add --kind implicit")
     if revision and len(models) > 1:
         problems.append("--revision: is one model's commit; score each hub id by itself, into one folder")
+    counts = {"--limit": limit, "--max-length": max_length, "--token-budget": token_budget}
+    problems += [
+        f"{name}: {given} is less than one; give 1 or more"
+        for name, given in counts.items()
+        if given is not None and given < 1
+    ]
+    if not beta > 0:
+        problems.append(f"--beta: {beta} is not above 0; give a positive number, such as 0.1")
     if out is not None and folder is None and Path(out).suffix.lower() not in SUFFIXES:
         known = f"use {', '.join(SUFFIXES)}, or name a folder"
         problems.append(f"--out: {out}: `{Path(out).suffix}` is no format that is written here; {known}")
@@ -123,7 +131,10 @@ def score_models(
                     kept.append((name, model))
                     announce(f"{model} on {name}: not scored again, {path} has the scores")
                 elif path.exists():
-                    announce(f"{model} on {name}: scored again, as {path} was made of something else")
+                    why = f"{path} was made of something else"
+                    if content is None:
+                        why = "the hub did not name its model's commit (give --revision)"
+                    announce(f"{model} on {name}: scored again, as {why}")
             todo = {name: found for name, found in rows.items() if (name, model) not in scores}
             if not todo:
                 continue
@@ -150,7 +161,9 @@ def score_models(
     return Evaluation(table, subsets, scores, kept, against)
 
 
-def _repeated(sources: Sequence[str], what: str) -> Iterator[str]:
+def _named_wrong(sources: Sequence[str], what: str) -> Iterator[str]:
+    if not sources:
+        yield f"no {what} is named; name one or more"
     paths = [PurePath(source) for source in sources]
     for path in dict.fromkeys(paths):
         if paths.count(path) > 1:

@@ -16,11 +16,12 @@ logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 class RequestFailure(Exception):  # noqa: N818 - one request's; those of all requests make one error
-    """A request that came to nothing, in words. answered: whether the server gave a response."""
+    """A request that came to nothing, in words. answered: whether the server gave a response. status: its,
+    where that is an error."""
 
-    def __init__(self, words: str, answered: bool = True):
+    def __init__(self, words: str, answered: bool = True, status: int | None = None):
         super().__init__(words)
-        self.answered = answered
+        self.answered, self.status = answered, status
 
 
 def beginning(text: str) -> str:
@@ -46,7 +47,8 @@ def response_text(
     except (openai.AuthenticationError, openai.NotFoundError):
         raise
     except openai.APIStatusError as error:
-        raise RequestFailure(f"{error.status_code}: {repeated(error.response.text)}") from None
+        words = f"{error.status_code}: {repeated(error.response.text)}"
+        raise RequestFailure(words, status=error.status_code) from None
 
 
 def all_asked(

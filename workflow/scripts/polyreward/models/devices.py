@@ -28,8 +28,16 @@ def device_problems(precision: str) -> Iterator[str]:
 
 def vllm_problems(tensor_parallel: int, processes: int) -> Iterator[str]:
     """Yield what GRPO with vLLM asks of this machine in vain. processes: of the training, one on each GPU."""
-    if (version := metadata.version("vllm")) != VLLM:
-        yield f"vllm {version} is installed, and GRPO was written for {VLLM}: pip install -e '.[vllm]'"
+    try:
+        version = metadata.version("vllm")
+    except metadata.PackageNotFoundError:
+        yield (
+            "vllm: true needs the package vllm, which is not installed: pip install -e '.[vllm]', or set it"
+            " to false"
+        )
+    else:
+        if version != VLLM:
+            yield f"vllm {version} is installed, and GRPO was written for {VLLM}: pip install -e '.[vllm]'"
     if processes % tensor_parallel:
         yield (
             f"vllm_tensor_parallel: {tensor_parallel} does not divide the training's {processes} processes;"

@@ -96,11 +96,13 @@ class Server(contextlib.AbstractContextManager):
         writing: Writing,
         job: str,
         seeds: Sequence[int] | None = None,
+        concurrency: int | None = None,
     ) -> list[tuple[str, bool]]:
         """Return (text, whether it ended by itself, not cut at max_new_tokens) for each prompt.
 
         The text is without special tokens and what stopped it. prompts: token ids. seeds: one of each; 0
-        without. Raises PolyrewardError, and ends the server, at the first request that fails."""
+        without. concurrency: another than the settings'. Raises PolyrewardError, and ends the server, at the
+        first request that fails."""
         extra = {
             "repetition_penalty": writing.repetition_penalty,
             "stop_token_ids": sorted(writing.ends),
@@ -120,7 +122,8 @@ class Server(contextlib.AbstractContextManager):
             seed = seeds[number] % 2**31 if seeds else 0
             return self._completion({**fixed, "prompt": list(prompts[number]), "seed": seed})
 
-        found, _ = all_asked(ask, range(len(prompts)), self.settings.concurrency, job, self.close)
+        at_a_time = concurrency or self.settings.concurrency
+        found, _ = all_asked(ask, range(len(prompts)), at_a_time, job, self.close)
         return [found[number] for number in range(len(prompts))]
 
     def _completion(self, body: dict) -> tuple[str, bool]:

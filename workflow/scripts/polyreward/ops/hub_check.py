@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +19,7 @@ from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.planning import planned_jobs
 from polyreward.ops.resources import Job
 from polyreward.sources.hub import DATASETS, MODELS, commit_of, fetched, is_cached, may_read
+from polyreward.sources.judge_wordings import published_question
 from polyreward.sources.revisions import locked
 
 Repositories = dict[tuple[str, str, str], dict[str, dict]]
@@ -25,15 +27,24 @@ AT_ONCE = 8  # repositories that the hub is asked for at once
 
 
 def check_hub(configfiles: Sequence[str], root: Path, with_data: bool) -> list[str]:
-    """Return a line for each repository of a scale that can be used, by the hub's small files.
+    """Return a line for each repository of a scale that can be used, by the hub's small files, and for each
+    question to judges whose published words it fetches.
 
     with_data: also fetch the datasets and read their columns. Raises PolyrewardError with all that cannot be
     used, and what to do about each.
     """
+    checks = [
+        partial(_repository_found, *key, entries, with_data)
+        for key, entries in wanted(configfiles, root).items()
+    ]
+    files = ModelFiles(read_scale(configfiles, root))
+    for name, wording in files.scale.known.judge_wordings.items():
+        if files.is_fetched(name):
+            checks.append(partial(_question_found, name, wording))
     lines, problems = [], []
-    for key, entries in wanted(configfiles, root).items():
+    for check in checks:
         try:
-            lines.append(_repository_found(*key, entries, with_data))
+            lines.append(check())
         except PolyrewardError as error:
             problems.append(str(error).replace("\n", "\n    "))
     raise_all(problems, "hub-check")
@@ -53,6 +64,11 @@ def _repository_found(kind: str, repository: str, revision: str, entries: dict, 
     else:
         found = "readable"
     return f"{kind} {repository}: {found} at {commit[:7]} ({', '.join(entries)})"
+
+
+def _question_found(name: str, wording: dict) -> str:
+    published_question(wording)
+    return f"question {name}: its published words ({wording['url']})"
 
 
 def hub_problems(jobs: Iterable[Job], scale: Scale, config: dict, lock: Mapping) -> list[str]:

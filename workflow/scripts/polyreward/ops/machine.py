@@ -20,9 +20,11 @@ def memory_mb(root: Path = Path("/")) -> int:
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     groups = root / "proc/self/cgroup"
     for line in groups.read_text(encoding="ascii").splitlines() if groups.is_file() else []:
-        folder = root / "sys/fs/cgroup" / line.split(":", 2)[2].lstrip("/")
+        _, controllers, group = line.split(":", 2)
+        mount, name = ("memory", "memory.limit_in_bytes") if controllers else ("", "memory.max")
+        folder = root / "sys/fs/cgroup" / mount / group.lstrip("/")
         # A container's group may be named as the host sees it; then its files lie at the mount.
-        for file in (place / "memory.max" for place in (folder, *folder.parents)):
+        for file in (place / name for place in (folder, *folder.parents)):
             if file.is_file() and (limit := file.read_text(encoding="ascii").strip()).isdecimal():
                 limits.append(int(limit))
     return min(limits) // 10**6
@@ -35,6 +37,9 @@ def cuda_devices(root: Path = Path("/")) -> int:
     if not _torch_has_gpu_build():
         return 0
     found = sum(path.name[6:].isdecimal() for path in (root / "dev").glob("nvidia[0-9]*"))
+    if not found and (root / "dev/kfd").exists():  # AMD: a CPU's node has 0
+        nodes = (root / "sys/class/kfd/kfd/topology/nodes").glob("*/gpu_id")
+        found = sum(path.read_text(encoding="ascii").strip() not in ("", "0") for path in nodes) or 1
     found = found or int((root / "dev/dxg").exists())  # Windows' through WSL
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
@@ -56,13 +61,13 @@ def gpu_gib() -> float | None:
 
 
 def _torch_has_gpu_build() -> bool:
-    """Return whether PyTorch is built for CUDA; true without it, as jobs may have their own environments."""
+    """Return whether PyTorch is built for GPUs; true without it, as jobs may have their own environments."""
     found = find_spec("torch")
     for folder in (found and found.submodule_search_locations) or []:
         version = Path(folder, "version.py")
         if version.is_file():
             text = version.read_text(encoding="utf-8")
-            return bool(re.search(r"^cuda\b[^=\n]*= *['\"]", text, re.MULTILINE))
+            return bool(re.search(r"^(?:cuda|hip)\b[^=\n]*= *['\"]", text, re.MULTILINE))
     return True
 
 

@@ -118,6 +118,12 @@ class ModelJob:
         if self.kind != "grpo" or not self.training.vllm:
             return
         share = self.training.vllm_gpu_share * room
+        copy = 1.2 * 2 * parameters_b(entry, self.known) * 1e9 / self.training.vllm_tensor_parallel
+        if copy > share:  # a fifth for replies under way
+            yield (
+                f"vLLM's copy takes {gib(copy):.0f} GiB of each GPU, and vllm_gpu_share gives it"
+                f" {gib(share):.0f}; raise that, or vllm_tensor_parallel"
+            )
         if held + share > room:  # while vLLM writes
             yield (
                 f"training takes {gib(held):.0f} GiB of each GPU and vLLM {gib(share):.0f}, of"

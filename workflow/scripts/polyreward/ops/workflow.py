@@ -27,6 +27,8 @@ def follow_code(rules, portable: bool) -> None:
     """
     for rule in rules:
         if rule.script:
+            if not isinstance(getattr(rule.params, "code", ""), str):  # a hash, where it was given before
+                raise ValueError(f"rule {rule.name}: its own param `code` would be lost; rename it")
             rule.set_params(code=code_of(_script_of(rule)), **({"portable": True} if portable else {}))
     save_parsed()
 
@@ -158,9 +160,15 @@ def stated(workflow) -> dict[str, int]:
 
 
 def machine_problems(workflow, jobs: Iterable) -> Iterator[str]:
-    """Yield each rule with a job that asks for more than jobs get of this machine."""
-    has = {"mem_mb": machine.memory_mb(), "gpu": machine.cuda_devices()}
-    limits = {**machine.available(), **stated(workflow)}
+    """Yield each stated limit that is more than this machine has, and each rule that asks for too much."""
+    has, given = {"mem_mb": machine.memory_mb(), "gpu": machine.cuda_devices()}, stated(workflow)
+    limits = {**machine.available(), **given}
+    for name, value in given.items():
+        if value > has[name]:
+            yield (
+                f"--resources {name}={value} (or a profile) is more than this machine's {has[name]}; give at"
+                f" most that, or leave it out: then jobs get {machine.available()[name]}"
+            )
     for rule, asked in sorted(requests(workflow, jobs).items()):
         for name, value in asked.items():
             if value > limits[name]:

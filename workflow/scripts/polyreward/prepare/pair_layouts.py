@@ -79,7 +79,8 @@ class Layout:
             names = {name: row.get(column) for name, column in self.names.items()}
             return found if isinstance(found, list) else [pair(*found, **names)]
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise UnfitRow(f"does not fit layout {self.name} ({error}); correct the row") from None
+            fix = "correct the row (docs/reference/files.md shows the layout)"
+            raise UnfitRow(f"does not fit layout {self.name} ({error}); {fix}") from None
 
 
 def find_layout(row: Mapping, name: str | None = None) -> Layout:
@@ -98,9 +99,13 @@ def find_layout(row: Mapping, name: str | None = None) -> Layout:
         return LAYOUTS[name]
     found = [one for one in LAYOUTS.values() if set(one.needs) <= set(row) and one.fits(row)]
     if not found:
+        orients = {"columns", "data"}, {"schema", "data"}  # and `index`, whose keys are numbers
+        of_pandas = any(keys <= set(row) for keys in orients) or all(map(str.isdigit, row))
+        hint = ". If pandas wrote it, save with orient='records'" if of_pandas and row else ""
         raise PolyrewardError(
             f"no layout of pairs has these columns: {_listed(list(row)[:20]) or 'none'} (of the first row)."
             f" Name one with --layout ({', '.join(LAYOUTS)}), or rename them to prompt, chosen and rejected"
+            f"{hint}"
         )
     most = max(found, key=lambda one: len(one.needs))
     rivals = [one.name for one in found if not set(one.needs) <= set(most.needs)]
@@ -316,14 +321,14 @@ def _dialogue(text: str, key: str) -> list[Message]:
     before, *parts = HH_TURN.split(text)
     if before.strip() or not parts:
         raise UnfitRow(f"`{key}` does not begin with `\\n\\nHuman:`; it is no dialogue of hh-rlhf")
-    return _turns(parts)
+    return _turns([part.strip() for part in parts])
 
 
 def _turns(parts: Sequence[str]) -> list[Message]:
     """Return messages of roles and texts in turn."""
     roles = {"Human": "user", "User": "user", "Assistant": "assistant"}
     texts = zip(parts[::2], parts[1::2], strict=True)
-    return [{"role": roles[role], "content": text.strip()} for role, text in texts]
+    return [{"role": roles[role], "content": text} for role, text in texts]
 
 
 def _votes(name: str, *needs: str, choices: Mapping[str, int] | None = None, **names: str) -> Layout:
@@ -348,6 +353,8 @@ def _helpsteer_prompt(prompt: object) -> object:
 
 
 def _helpsteer2(rows: Sequence[dict]) -> tuple:
+    if len(rows) != 2:
+        raise LeftOut("prompts without exactly two rated responses")
     ratings = [(number_in(row, "helpfulness"), row["response"]) for row in rows]
     return rated(_helpsteer_prompt(rows[0]["prompt"]), ratings)
 
@@ -379,7 +386,7 @@ def _system(row: dict) -> list[Message]:
 
 
 def _sharegpt(row: dict) -> tuple:
-    turns = message_list(row["conversations"], "conversations")
+    turns = as_turns(message_list(row["conversations"], "conversations"))
     return [*_system(row), *turns], row["chosen"], row["rejected"]
 
 

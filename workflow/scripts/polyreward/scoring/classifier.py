@@ -7,8 +7,9 @@ import torch
 
 from polyreward.accel.frozen import FrozenLayers, frozen_count
 from polyreward.accel.trees import can_share, last_states
+from polyreward.core.errors import UnavailableError
 from polyreward.core.logs import progress
-from polyreward.models.batches import batched_logits
+from polyreward.models.batches import padded, token_budget_batches
 from polyreward.models.reward_model import reward_of
 from polyreward.scoring.heads import Reward
 from polyreward.scoring.interface import Conversations, Scores
@@ -47,9 +48,11 @@ class Classifier(TextModel):
         # Without a pad token a model cannot see where a padded text ends.
         one_by_one = pad is None and not isinstance(self.model, Reward)
         budget = 1 if one_by_one else self.token_budget
-        for i, logits in batched_logits(self.model, sequences, pad, budget):
-            yield places[i], logits.float().item()
-            report(1)
+        for batch in token_budget_batches(list(map(len, sequences)), budget):
+            inputs = padded([sequences[i] for i in batch], pad, self.model.device)
+            rewards = _rewards(self.model(**inputs), len(batch))
+            yield from zip((places[i] for i in batch), rewards, strict=True)
+            report(len(batch))
 
 
 def with_memory(reward_model: Classifier, top_layers: int, states: dict) -> Classifier:
@@ -98,3 +101,12 @@ def read_part(model: torch.nn.Module, ids: tuple[int, ...]) -> tuple[int, ...]:
         return ids  # its own code knows
     last = max((place for place, token in enumerate(ids) if token != pad), default=0)
     return ids[: last + 1]
+
+
+def _rewards(found, count: int) -> list[float]:
+    if found.logits is None or found.logits.numel() != count:
+        held = {name: tuple(value.shape) for name, value in found.items() if hasattr(value, "shape")}
+        raise UnavailableError(
+            f"its output `logits` is not one value for each of {count} texts; the model gives {held}"
+        )
+    return found.logits.float().flatten().tolist()

@@ -24,6 +24,7 @@ from polyreward.scoring.loglik import CausalLM, causal_lm
 from polyreward.sources.model_folders import without_adapter
 
 POSITIONS = ("wpe", "embed_positions", "position_embeddings")  # modules that embed positions
+OUT_OF_MEMORY = (MemoryError, torch.OutOfMemoryError)
 
 
 def load_classifier(
@@ -121,16 +122,27 @@ def _loaded(
         if kind is AutoModelForSequenceClassification:
             kind = head_of(config, source, remote_code) or kind
         tokenizer = load_tokenizer(source, revision, remote_code)
-        model, found = kind.from_pretrained(
-            folder,
-            dtype=dtype,
-            device_map="auto" if spread else None,
-            output_loading_info=True,
-            use_safetensors=True,
-            # transformers' own choice is sdpa where a kind of model has it, else eager
-            attn_implementation=None if attention == "sdpa" else attention,
-            **({} if issubclass(kind, Reward) else {"trust_remote_code": remote_code}),
-        )
+        try:
+            model, found = kind.from_pretrained(
+                folder,
+                dtype=dtype,
+                device_map="auto" if spread else None,
+                output_loading_info=True,
+                use_safetensors=True,
+                # transformers' own choice is sdpa where a kind of model has it, else eager
+                attn_implementation=None if attention == "sdpa" else attention,
+                **({} if issubclass(kind, Reward) else {"trust_remote_code": remote_code}),
+            )
+        except Exception as error:
+            quantized = getattr(config, "quantization_config", None)
+            if not quantized or isinstance(error, OUT_OF_MEMORY) or is_outage(error):
+                raise
+            method = dict(quantized).get("quant_method", "a method of its own")
+            raise UnavailableError(
+                f"{source}: its weights are quantized by {method}, and do not load here ({_said(error)});"
+                f" install what {method} needs, which may be a GPU, or name a folder with its weights as they"
+                " were"
+            ) from error
     if found["missing_keys"]:
         raise UnavailableError(
             f"{source}: its weights lack {', '.join(sorted(found['missing_keys'])[:3])}, so it would score at"
@@ -159,10 +171,10 @@ def _readable(source: str | Path, revision: str | None) -> Iterator[Path]:
             whole = fetched_model(str(source), revision or "main")
         with without_adapter(whole) as folder:
             yield folder
-    except (MemoryError, torch.OutOfMemoryError, PolyrewardError):
+    except (*OUT_OF_MEMORY, PolyrewardError):
         raise
     except Exception as error:  # a damaged file of a stranger's folder raises whatever its reader thinks of
-        said = f"{type(error).__name__}: {error}"[:1000]
+        said = _said(error)
         if is_outage(error):
             raise PolyrewardError(f"{source}: not loaded ({said}); run again when that is fixed") from error
         raise UnavailableError(
@@ -170,6 +182,10 @@ def _readable(source: str | Path, revision: str | None) -> Iterator[Path]:
         ) from error
     finally:
         transformers_logging.set_verbosity(verbosity)
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:1000]
 
 
 def _check_fit(model: torch.nn.Module, tokenizer, source: str | Path, max_length: int) -> None:

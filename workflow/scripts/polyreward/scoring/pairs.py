@@ -1,7 +1,9 @@
 """From preference rows to a table of scores."""
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
 from polyreward.core.logs import announce
 from polyreward.core.tables import parse_score_path, write_scores
-from polyreward.scoring.interface import RewardModel, conversations_of
+from polyreward.scoring.interface import Composite, RewardModel, conversations_of
 
 # Batching moves a margin in fp32 by less: 4e-5 at most on the mini models
 FP32_NOISE = 1e-4
@@ -54,13 +56,24 @@ def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> p
 def margin_noise(reward_model: RewardModel, rows: Sequence[dict], margins: np.ndarray) -> float:
     """Return by how much the margins of rows may move when the same rows are batched in another way.
 
-    Below fp32, this scores the first rows again, one at a time."""
+    Below fp32, this scores the first rows again, each text by itself."""
     if reward_model.exact:
         return FP32_NOISE
-    asked = conversations_of(rows[:NOISE_SAMPLE])
-    again = [values for one in asked for values in reward_model.score([one], "noise").values]
+    again = unbatched(reward_model).score(conversations_of(rows[:NOISE_SAMPLE]), "noise").values
     chosen, rejected = _chosen_and_best(again)
     return float(np.abs(chosen - rejected - margins[:NOISE_SAMPLE]).max())
+
+
+def unbatched(model: Any) -> Any:
+    """Return the same model that runs each text by itself."""
+    from polyreward.scoring.tokens import TextModel  # imports torch, which text baselines do without
+
+    if isinstance(model, TextModel):
+        return dataclasses.replace(model, token_budget=1, share=False)
+    if isinstance(model, Composite):
+        parts = {name: unbatched(part) for name, part in vars(model).items() if hasattr(part, "exact")}
+        return dataclasses.replace(cast("Any", model), **parts)
+    return dataclasses.replace(model, concurrency=1) if hasattr(model, "concurrency") else model
 
 
 def _chosen_and_best(values: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

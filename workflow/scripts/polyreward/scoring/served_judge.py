@@ -19,13 +19,15 @@ from polyreward.scoring.pair_question import PairJudge, judge_of
 class ServedBackend:
     """A causal LM on a server as a backend, which lives as long as this does. It asks as LocalBackend does.
 
-    max_length: tokens of a request, which is truncated on the left. exact: whether it computes in fp32."""
+    max_length: tokens of a request, which is truncated on the left. exact: whether it computes in fp32.
+    concurrency: requests at a time; None for the server's own setting."""
 
     server: Server
     tokenizer: object
     writing: Writing
     max_length: int
     exact: bool
+    concurrency: int | None = None
 
     def cut(self, requests: Sequence[Messages]) -> list[bool]:
         """Return which requests are longer than max_length."""
@@ -34,7 +36,7 @@ class ServedBackend:
     def replies(self, requests: Sequence[Messages], job: str) -> list[str]:
         """Return greedy replies; errors as in Server.texts."""
         prompts = kept_ids(self.tokenizer, requests, self.max_length)
-        return self.server.texts(prompts, self.writing, job)
+        return self.server.texts(prompts, self.writing, job, concurrency=self.concurrency)
 
     def label_logprobs(self, requests: Sequence[Messages], labels: Sequence[str], job: str) -> np.ndarray:
         """Raise PolyrewardError: servers report only the likeliest tokens."""

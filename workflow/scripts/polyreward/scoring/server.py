@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -67,9 +68,7 @@ class ApiBackend:
             try:
                 return label_row(reply, labels)
             except (LookupError, TypeError):
-                raise PolyrewardError(
-                    f"judge server {self.url}: gives no log-probabilities (top_logprobs); set verdict: text"
-                ) from None
+                raise self._no_logprobs() from None
 
         unknown = np.full(len(labels), np.nan)
         found = self._asked(requests, 1, {"logprobs": True, "top_logprobs": TOP}, read, job)
@@ -137,6 +136,10 @@ class ApiBackend:
             )
             reply = json.loads(text)
             found = read(reply)
+        except RequestFailure as failure:
+            if failure.status in (400, 422) and "logprobs" in str(failure):
+                raise self._no_logprobs() from None
+            raise
         except openai.APIConnectionError as error:
             raise PolyrewardError(
                 f"{where}: no connection ({error.__cause__}); start it or correct the url, then run again:"
@@ -157,6 +160,11 @@ class ApiBackend:
         self._check_model(reply.get("model"))
         write_text(json.dumps({"request": body, "reply": reply}, indent=1), self._path(body))
         return found
+
+    def _no_logprobs(self) -> PolyrewardError:
+        return PolyrewardError(
+            f"judge server {self.url}: gives no log-probabilities (top_logprobs); set verdict: text"
+        )
 
     def _check_model(self, said: object) -> None:
         """Raise PolyrewardError where a reply is of another model than was asked."""
@@ -196,8 +204,8 @@ def label_row(reply: dict, labels: Sequence[str]) -> np.ndarray:
     seen = [(entry["token"].strip(" \n\t\u2581\u0120"), max(entry["logprob"], FLOOR)) for entry in top]
     if not seen:
         raise LookupError("top_logprobs")
-    if not all(logprob < 0.01 for _, logprob in seen):  # nan is not, either
-        raise RequestFailure("absurd log-probabilities, above 0")
+    if not math.fsum(math.exp(min(logprob, 1.0)) for _, logprob in seen) < 1.01:  # nan is not, either
+        raise RequestFailure("absurd log-probabilities, of more than 1 together")
     found = np.array(
         [np.logaddexp.reduce([logprob for token, logprob in seen if token == label]) for label in labels]
     )
@@ -228,5 +236,6 @@ def _whole_text(reply: dict) -> str:
 
 def load_judge(entry: dict, scoring: dict, cache: str | Path) -> Judge | PairJudge:
     """Return the judge of an entry that has a `server`, without connecting; as load_reward_model."""
+    server = {**entry["server"], "url": entry["server"]["url"].rstrip("/")}
     new_tokens = entry.get("max_new_tokens", NEW_TOKENS)
-    return judge_of(entry, ApiBackend(**entry["server"], max_new_tokens=new_tokens, cache=Path(cache)))
+    return judge_of(entry, ApiBackend(**server, max_new_tokens=new_tokens, cache=Path(cache)))

@@ -11,14 +11,31 @@ from datasets.exceptions import DatasetGenerationError, DatasetNotFoundError
 from polyreward.core.errors import PolyrewardError, is_outage, raise_all
 from polyreward.core.logs import announce
 from polyreward.prepare.pair_files import pairs_of
-from polyreward.prepare.pair_layouts import LAYOUTS, Layout, UnfitRow, find_layout, number_in, rated, voted
+from polyreward.prepare.pair_layouts import (
+    LAYOUTS,
+    Layout,
+    UnfitRow,
+    find_layout,
+    message_list,
+    number_in,
+    rated,
+    voted,
+)
 from polyreward.sources.hub import DATASETS, fetched
-from polyreward.sources.question_sets import question_rows
+from polyreward.sources.question_sets import ACCEPTED, OPTIONS, question_rows
 
 CATALOG = "workflow/catalog/datasets.yaml"
 REASONS = 10  # for leaving records out that are listed
 FEW = 100  # rows that tell the columns of a file that does not list them
 TEXTS = ("prompt", "chosen", "rejected")
+TEXT, MESSAGES, NUMBER, ANNOTATIONS = "text", "messages", "numbers", f"lists of {', '.join(ACCEPTED)}"
+# What a column may hold, by the name that our rows have for it; other names may hold any plain value
+ALLOWED = {
+    **dict.fromkeys(("prompt", "chosen", "rejected", "first", "second", "response"), (TEXT, MESSAGES)),
+    **dict.fromkeys(("text", "subset", "reference", *OPTIONS), (TEXT,)),
+    "answer": (NUMBER,),
+    "annotations": (ANNOTATIONS,),
+}
 
 
 def hub_rows(entry: Mapping, name: str) -> list[dict]:
@@ -158,13 +175,23 @@ def _passages(entry: Mapping, name: str, folder: Path) -> list[dict]:
 
 
 def _instructions(entry: Mapping, name: str, folder: Path) -> list[dict]:
-    found = _parallel(entry, name, folder, _read)
+    found = _parallel(entry, name, folder, _asked)
 
     def texts(key: str, role: str) -> dict[str, str]:
         return {language: rows[key][role] for language, rows in found.items() if key in rows}
 
     roles = [role for role in ("prompt", "reference") if role in entry["columns"]]
     return [{"id": key, **{role: texts(key, role) for role in roles}} for key in next(iter(found.values()))]
+
+
+def _asked(entry: Mapping, name: str, folder: Path) -> list[dict]:
+    records = _read(entry, name, folder)
+    for record in records:
+        try:
+            record["prompt"] = _plain(message_list(record["prompt"], "prompt"))
+        except UnfitRow as error:
+            raise PolyrewardError(f"{_where(entry)}: {record['id']}: {error}") from None
+    return records
 
 
 def _questions(entry: Mapping, name: str, folder: Path) -> list[dict]:
@@ -253,7 +280,8 @@ def _columns(entry: Mapping, name: str, table: datasets.Dataset) -> tuple[dict[s
     """Return ({our name: the dataset's column}, key columns): of several names the first existing one.
 
     Raises:
-        PolyrewardError: lists the columns that are missing, and those without a value of `only`.
+        PolyrewardError: lists the columns that are missing, that hold something else than ALLOWED, and those
+            without a value of `only`.
     """
     there, only = table.column_names, entry.get("only", {})
     columns = {}
@@ -262,16 +290,18 @@ def _columns(entry: Mapping, name: str, table: datasets.Dataset) -> tuple[dict[s
         columns[ours] = next((one for one in names if one in there), names[0])
     if "columns" in entry and "chosen" in columns:
         answers = [table.features.get(columns[role]) for role in ("chosen", "rejected")]
-        columns.setdefault("prompt", "prompt")
-        if columns["prompt"] not in there and not any(isinstance(one, datasets.Value) for one in answers):
-            del columns["prompt"]  # conversations bring it
+        if any(isinstance(one, datasets.Value) for one in answers):
+            columns.setdefault("prompt", "prompt")
+        elif columns.get("prompt") not in there:
+            columns.pop("prompt", None)  # conversations bring it
     # A key with the name of one of our columns is looked up among them.
     keys = [columns.get(key, key) for key in entry.get("key", [])]
     missing = sorted({*columns.values(), *keys, *only} - set(there))
-    problems = []
+    problems, fix = [], f"correct `columns` of {name} in {CATALOG}"
     if missing:
-        fix = f"correct `columns` of {name} in {CATALOG}"
         problems.append(f"no column {', '.join(missing)}; it has {', '.join(there)}: {fix}")
+    if "columns" in entry:  # a layout's own reader checks its columns
+        problems += [f"{problem}: {fix}" for problem in _unfit(columns, table)]
     for column, values in only.items() if len(table) else ():
         held = table.unique(column) if column in there else values
         if not set(values) & set(held):
@@ -281,6 +311,29 @@ def _columns(entry: Mapping, name: str, table: datasets.Dataset) -> tuple[dict[s
             )
     raise_all(problems, _where(entry))
     return columns, keys
+
+
+def _unfit(columns: Mapping[str, str], table: datasets.Dataset) -> Iterator[str]:
+    for ours, theirs in columns.items():
+        if ours in ALLOWED and theirs in table.column_names:
+            content = _content(table.features[theirs])
+            if content not in ALLOWED[ours]:
+                yield f"column {theirs} holds {content}, and `{ours}` {' or '.join(ALLOWED[ours])}"
+
+
+def _content(feature) -> str:
+    """Describe what a column holds."""
+    if isinstance(feature, datasets.Value):
+        return TEXT if feature.dtype in ("string", "large_string") else NUMBER
+    inner = getattr(feature, "feature", feature[0] if isinstance(feature, list) and feature else None)
+    if isinstance(inner, datasets.Json) or (  # of messages with different keys
+        isinstance(inner, Mapping)
+        and ({"role", "content"} <= inner.keys() or {"from", "value"} <= inner.keys())
+    ):
+        return MESSAGES
+    if isinstance(inner, Mapping) and set(ACCEPTED) <= inner.keys():
+        return ANNOTATIONS
+    return str(feature)
 
 
 HOLDS = {"pairs": _pairs, "passages": _passages, "instructions": _instructions, "questions": _questions}

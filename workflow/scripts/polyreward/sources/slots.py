@@ -43,17 +43,26 @@ def _number(value, locale: Locale) -> str:
 
 def _amount(value, locale: Locale) -> str:
     number, currency = value
-    if currency not in locale.currencies or number != int(number):
-        raise ValueError(value)
-    language = locale.language
-    if language in NAMED_MONEY or (language in NAMED_BUT_EURO and currency != "EUR"):
-        name = PLAIN_MONEY.get((language, currency)) or get_currency_name(currency, count=2, locale=locale)
-        return f"{_number(number, locale)}{'' if language in NAMED_MONEY else ' '}{name}"
+    name = PLAIN_MONEY.get((locale.language, currency)) or _currency(currency, locale)
+    if locale.language in NAMED_MONEY:
+        return f"{_number(number, locale)}{name}"
+    if locale.language in NAMED_BUT_EURO and currency != "EUR":
+        if float(number).is_integer():
+            return f"{_number(number, locale)} {name}"
+        return f"{format_decimal(number, format='#,##0.00', locale=locale)} {name}"
+    if not float(number).is_integer():
+        return format_currency(number, currency, locale=locale)
     pattern = locale.currency_formats["standard"].pattern.replace("0.00", "0")
-    grouped = abs(number) >= 10_000 or language not in UNGROUPED
+    grouped = abs(number) >= 10_000 or locale.language not in UNGROUPED
     return format_currency(
         number, currency, format=pattern, locale=locale, currency_digits=False, group_separator=grouped
     )
+
+
+def _currency(value, locale: Locale) -> str:
+    if value not in locale.currencies:
+        raise KeyError(value)
+    return get_currency_name(value, count=2, locale=locale)
 
 
 def _measure(value, locale: Locale) -> str:
@@ -97,6 +106,7 @@ FORMATS: dict[str, Callable] = {
     "number": _number,
     "percent": lambda value, locale: format_percent(value, locale=locale),
     "amount": _amount,
+    "currency": _currency,
     "measure": _measure,
     "date": _date,
     "time": _time,

@@ -53,7 +53,7 @@ def kept_items(
         right, shared = [item["prompt"], item["chosen"]["text"]], len(item["shared"])
         mismatched = sum(len(answer["cultures"]) for answer in item["answers"])
         count.update(references=shared + mismatched, references_shared=shared, answers=len(item["answers"]))
-        if any(_foreign(text, script) for text in right):
+        if any(foreign(text, script) for text in right):
             count["topics_foreign"] += 1
             continue
         earlier = seen[item["culture"]]
@@ -100,15 +100,16 @@ def _verdict(text: str, others: Sequence[str], similarity: float, script: str, i
     go only if equal to, or too far from, the right answer. Texts of other numbers are never too near."""
     if any(same_text(text, other) or not is_fact and near_duplicate(text, other) for other in others):
         return "duplicate"
-    if _foreign(text, script):
+    if foreign(text, script):
         return "foreign"
     if similarity > NEAREST and not is_fact and _digits(text) == _digits(others[0]):
         return "near"
     return "far" if similarity < FARTHEST else "left"
 
 
-def _foreign(text: str, script: str) -> bool:
-    return script_share(text, script) < SCRIPT_SHARE  # of a text without letters it is 1
+def foreign(text: str, script: str) -> bool:
+    """Return whether too few of a text's letters are of the script; without letters: no."""
+    return script_share(text, script) < SCRIPT_SHARE
 
 
 def same_text(one: str, other: str) -> bool:

@@ -14,6 +14,7 @@ from polyreward.config.settings.messages import Key, Problem, unknown_names
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import BASE_BASELINES, COMMIT, TEXT_BASELINES
 from polyreward.core.yaml_files import read_yaml
+from polyreward.prepare.pair_layouts import LAYOUTS
 from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import Source, as_entry
 
@@ -91,9 +92,17 @@ def _names(settings: Settings, known: Known) -> Iterator[Problem]:
 
 
 def _languages(settings: Settings, known: Known) -> Iterator[Problem]:
-    source = settings.source_language
+    source, used = settings.source_language, settings.benchmarks
     if source in settings.target_languages:
         yield Problem(("target_languages",), f"`{source}` is the source language; leave it out")
+    named = {("pool", "datasets", number): name for number, name in enumerate(settings.pool.datasets)}
+    for use in ("main", "twins"):
+        named["benchmarks", use] = known.benchmarks.get(getattr(used, use), {}).get("dataset", "")
+    for key, name in named.items():
+        entry = known.datasets.get(name, {})
+        if entry.get("holds") == "pairs" and source not in entry.get("languages", {source}):
+            text = f"`{name}` has no pairs in `{source}`, the source language; name one with them"
+            yield Problem(key, text)
     for code, folder in settings.language_folders.items():
         engine = settings.translation.engines.get(_engine_name(settings, code))
         by_catalog = engine is None or engine.kind == "gettext"
@@ -144,6 +153,9 @@ def _benchmarks(settings: Settings, known: Known) -> Iterator[Problem]:
         if own.language not in known.languages and not localedata.exists(own.language):
             text = f"`{own.language}` is no language of CLDR; give its ISO 639 code, such as pt"
             yield Problem(("own_benchmarks", name, "language"), text)
+        if own.layout is not None:
+            key = ("own_benchmarks", name, "layout")
+            yield from unknown_names(key, [own.layout], LAYOUTS, "the list of layouts")
 
 
 def _reward_models(settings: Settings, known: Known) -> Iterator[Problem]:
