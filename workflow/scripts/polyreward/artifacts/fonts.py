@@ -5,10 +5,12 @@ Matplotlib shapes text and orders right-to-left lines; it needs only a font with
 
 import contextlib
 import importlib.util
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import matplotlib
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
 from fontTools.varLib.instancer import instantiateVariableFont
@@ -38,9 +40,13 @@ def fonts_for(texts: dict[str, str]) -> Iterator[dict[str, list[str]]]:
         (f"the package {name} with its fonts is not installed; `pip install {name}`" for name in missing),
         "fonts",
     )
-    before = list(fontManager.ttflist)
+    before, own = list(fontManager.ttflist), Path(matplotlib.get_data_path(), "fonts/ttf")
     with tempfile.TemporaryDirectory() as folder:
         try:
+            # A PDF holds fonts in the order of their paths, so matplotlib's own are copied next to the others
+            fontManager.ttflist = [entry for entry in before if entry.name != OWN]
+            for path in sorted(own.glob("DejaVuSans[-.]*")):
+                fontManager.addfont(shutil.copy(path, folder))
             families = {}
             for language, text in texts.items():
                 families[language] = [OWN]
@@ -52,6 +58,7 @@ def fonts_for(texts: dict[str, str]) -> Iterator[dict[str, list[str]]]:
                 _check(text, language, families[language])
             yield families
         finally:
+            fontManager.addfont(own / "DejaVuSans.ttf")  # which forgets where fonts were found
             fontManager.ttflist = before
 
 
