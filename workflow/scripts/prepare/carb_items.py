@@ -17,7 +17,7 @@ from polyreward.core.tables import read_sealed, write_table
 from polyreward.core.writing import script_share
 from polyreward.ops.jobs import run
 from polyreward.prepare.pair_files import PROBLEMS
-from polyreward.prepare.pair_layouts import AS_TEXT, UnfitRow, name_of
+from polyreward.prepare.pair_shape import AS_TEXT, UnfitRow, name_of
 from polyreward.prepare.row_files import file_rows
 
 PREFIX = "cultural_"  # of the public sample's domains

@@ -12,7 +12,7 @@ from polyreward.core.files import write_jsonl
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.jobs import run
 from polyreward.prepare.pair_files import PROBLEMS
-from polyreward.prepare.pair_layouts import AS_TEXT
+from polyreward.prepare.pair_shape import AS_TEXT
 from polyreward.prepare.row_files import file_rows
 
 KINDS = ("accepted", "options", "reference")  # what an answer is rated by: a question has one of them

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.logs import announce
-from polyreward.prepare.pair_layouts import Layout, LeftOut, UnfitRow, find_layout
+from polyreward.prepare.pair_layouts import Layout, find_layout
+from polyreward.prepare.pair_shape import LeftOut, UnfitRow
 from polyreward.prepare.pool import row_problems
 from polyreward.prepare.row_files import file_rows
 

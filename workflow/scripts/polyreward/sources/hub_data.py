@@ -11,16 +11,8 @@ from datasets.exceptions import DatasetGenerationError, DatasetNotFoundError
 from polyreward.core.errors import PolyrewardError, is_outage, raise_all
 from polyreward.core.logs import announce
 from polyreward.prepare.pair_files import pairs_of
-from polyreward.prepare.pair_layouts import (
-    LAYOUTS,
-    Layout,
-    UnfitRow,
-    find_layout,
-    message_list,
-    number_in,
-    rated,
-    voted,
-)
+from polyreward.prepare.pair_layouts import LAYOUTS, Layout, find_layout, number_in, rated, voted
+from polyreward.prepare.pair_shape import UnfitRow, message_list
 from polyreward.sources.hub import DATASETS, fetched
 from polyreward.sources.question_sets import ACCEPTED, OPTIONS, question_rows
 
