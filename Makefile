@@ -77,7 +77,7 @@ ALL_CORES = -n $(WORKERS) --maxprocesses 4 --no-loadscope-reorder
 test: $(READY)
 	$(PYTEST) $(ALL_CORES) $(COVERED) -m "not (slow or matrix)"
 
-# Tests that `make test` leaves out: about ten minutes on two cores. One process more than cores, since SLURM's tests wait.
+# Tests that `make test` leaves out. One process more than cores, since SLURM's tests wait.
 test-slow: WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 test-slow: $(READY)
 	$(PYTEST) $(ALL_CORES) -m "slow and not cluster"

@@ -90,6 +90,8 @@ def test_the_file_and_the_first_row_of_scores_that_are_no_numbers_are_named(colu
     expected = r"work/5_scores/bench/m/en.parquet: 2 rows have a score that is not a number \(first: id 3\)"
     with pytest.raises(PolyrewardError, match=expected):
         comparison(m=bad)
+    with pytest.raises(PolyrewardError, match=r"^scores: 2 rows"):  # of a table that no file holds
+        correctness(bad.drop(columns="benchmark", errors="ignore"), "wrong")
 
 
 def test_scores_are_joined_by_id_and_not_by_position():

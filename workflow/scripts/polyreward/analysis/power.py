@@ -33,8 +33,8 @@ class UnknownError(Exception):
 class Measured:
     """A claim's standard error from n units, in its unit, or of Fisher's z for a correlation.
 
-    share: of the variance that is between trainings. seeds: of each model, whose variance the interval has.
-    """
+    share: of the variance that is between trainings. seeds: of each model whose variance the interval has,
+    or 1."""
 
     error: float
     n: int
@@ -45,7 +45,8 @@ class Measured:
 def measured_error(row: Mapping, rule: Rule, seeds: int, confidence: float) -> Measured:
     """Return a claim's standard error from its row of claims.csv; raises UnknownError where the row has none.
 
-    Without a standard error of its own it is half the interval of one contrast, and of several the end that
+    seeds: of each reward model whose variance the interval has; 1 where it has none. Without a standard error
+    of its own it is half the interval of one contrast, and of several the end that
     faces the bound, as it decides."""
     if row["verdict"] == UNTESTED:
         raise UnknownError(row["note"].split(" No printed ")[0].split(" Printed: ")[0])
@@ -98,9 +99,10 @@ def needed_value(
     n = round(measured.n * times)
     if n < FEWEST_UNITS:
         return np.nan
-    error, freedom = scaled(measured, times)
     if unit in OF_Z:
         error, freedom = measured.error * np.sqrt((measured.n - 3) / (n - 3)), np.inf
+    else:
+        error, freedom = scaled(measured, times)
     return holds_from(rule, unit, error, errors_to_decide(confidence, freedom), either_sign)
 
 

@@ -33,7 +33,9 @@ REGULAR = {"wght": 400, "wdth": 100}
 @contextlib.contextmanager
 def fonts_for(texts: dict[str, str]) -> Iterator[dict[str, list[str]]]:
     """Make fonts for texts, {language: all text in it}; yield each language's font families. Draw and save
-    inside."""
+    inside.
+
+    Raises PolyrewardError that names packages of fonts that are missing, and characters without a font."""
     wanted = {language: FONTS[language] for language in texts if language in FONTS}
     missing = sorted({package for package, *_ in wanted.values() if _folder(package) is None})
     raise_all(

@@ -120,7 +120,5 @@ def inspect(file: str, layout: str | None, limit: int | None, model: str | None,
         from polyreward.scoring.load import load_tokenizer
 
         refusal, remarks = template_remarks(load_tokenizer(intact(model)), found.rows, model, max_length)
-        lines += [refusal] if refusal else []
-        lines += remarks
-        lines += [] if refusal or remarks else [f"{model}: takes every pair whole"]
+        lines += [*filter(None, [refusal]), *remarks] or [f"{model}: takes every pair whole"]
     print(printable("\n".join(lines)))

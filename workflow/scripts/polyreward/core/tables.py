@@ -206,7 +206,8 @@ def check_numbers(scores: pd.DataFrame, columns: Sequence[str]) -> None:
     if len(bad):
         parts = [str(bad[name].iloc[0]) for name in IDENTITY if name in bad]
         one = f" (first: id {bad['id'].iloc[0]})" if "id" in bad else ""
+        place = f"work/5_scores/{'/'.join(parts)}.parquet" if len(parts) == len(IDENTITY) else "scores"
         raise PolyrewardError(
-            f"work/5_scores/{'/'.join(parts)}.parquet: {len(bad)} rows have a score that is not a"
-            f" number{one}. Delete the file and run the same command again"
+            f"{place}: {len(bad)} rows have a score that is not a number{one}. Delete the file and run the"
+            " same command again"
         )

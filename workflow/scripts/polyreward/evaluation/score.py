@@ -15,12 +15,10 @@ from polyreward.core.tables import as_markdown
 from polyreward.evaluation.inspection import template_remarks
 from polyreward.evaluation.kept import made_of, read_kept, write_kept
 from polyreward.evaluation.tables import SUFFIXES, accuracy_tables, one_table, write_by_suffix
-from polyreward.prepare.pair_files import read_pairs
+from polyreward.prepare.pair_files import examples_of, read_pairs
 from polyreward.scoring.families import load_reward_model, source_problems
 from polyreward.scoring.load import load_tokenizer
 from polyreward.scoring.pairs import score_rows
-
-SHOWN = 10  # ids
 
 
 @dataclasses.dataclass(frozen=True)
@@ -222,8 +220,7 @@ def summary(found: Evaluation, limit: int | None) -> str:
     if limit is not None:
         remarks.append(f"Only the first {limit} pairs of each file (--limit) were scored.")
     if near:
-        ids = f"{', '.join(near[:SHOWN])}{' ...' if len(near) > SHOWN else ''}"
-        remarks.append(f"Margins that batching may turn (n_within_noise): {ids}")
+        remarks.append(f"Margins that batching may turn (n_within_noise): {examples_of(near)}")
     if found.kept:
         remarks.append(f"{len(found.kept)} of {len(found.scores)} score files were there and are kept.")
     digits = tuple(".3f" if column == "p_mcnemar" else ".1f" for column in table.columns)

@@ -85,7 +85,7 @@ def unpack(path: Path, folder: Path) -> str:
 
 
 def _content(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return a member's bytes; none where it is damaged, which its checksum then shows."""
+    """Return a member's bytes; b"" where it is damaged, which its checksum then shows."""
     try:
         return archive.read(name)
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError):  # the last: a password

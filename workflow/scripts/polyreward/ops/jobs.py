@@ -36,7 +36,8 @@ NO_MEMORY = (os.strerror(errno.ENOMEM), "can't allocate memory", "out of memory"
 def run(main: Callable, snakemake=None) -> None:
     """Run a script's `main`: in a job of Snakemake's, or by hand for the job that the command line names.
 
-    main: takes Snakemake's object, which is None by hand. Then set OMP_NUM_THREADS yourself.
+    main: takes Snakemake's object. snakemake: that object; None by hand, where you set OMP_NUM_THREADS
+    yourself.
     """
     if snakemake is None:
         sys.excepthook = report

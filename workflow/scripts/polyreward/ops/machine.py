@@ -72,7 +72,9 @@ def _torch_has_gpu_build() -> bool:
 
 
 def available() -> dict[str, int]:
-    """Return {resource: what jobs get}: all GPUs, and the memory without a tenth, or 1.5 GB at least."""
+    """Return {resource: what jobs get}: all GPUs, and the memory but a tenth.
+
+    Of memory at least 1.5 GB are kept, and at most half."""
     memory = memory_mb()
     return {"mem_mb": memory - min(max(1500, memory // 10), memory // 2), "gpu": cuda_devices()}
 

