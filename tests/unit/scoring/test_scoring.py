@@ -18,7 +18,7 @@ from transformers import (
     OPTConfig,
     RobertaConfig,
 )
-from transformers.modeling_outputs import SequenceClassifierOutput
+from transformers.modeling_outputs import ModelOutput, SequenceClassifierOutput
 
 from polyreward.analysis.accuracy import chance, subset_summary
 from polyreward.core.conversations import conversation_ids
@@ -245,15 +245,20 @@ def test_quantized_weights_that_do_not_load_here_name_what_they_need(reward_fold
     assert "name a folder with its weights as they were" in said
 
 
-@pytest.mark.parametrize(("change", "shapes"), [
-    (lambda logits: None, "{}"), (lambda logits: logits.repeat(1, 3), "{'logits': (2, 3)}"),
-])  # fmt: skip
-def test_outputs_that_are_not_one_value_for_each_text_are_named(classifier, change, shapes):
-    def changed_output(module, args, output):
-        output["logits"] = change(output.logits)
-        return SequenceClassifierOutput(logits=output["logits"])
+@dataclasses.dataclass
+class ScoreOutput(ModelOutput):
+    """The output of a model with its own code, which calls its reward otherwise."""
 
-    classifier.model.register_forward_hook(changed_output)
+    score: torch.Tensor | None = None
+
+
+@pytest.mark.parametrize(("changed", "shapes"), [
+    (lambda logits: SequenceClassifierOutput(logits=None), "{}"),
+    (lambda logits: SequenceClassifierOutput(logits=logits.repeat(1, 3)), "{'logits': (2, 3)}"),
+    (lambda logits: ScoreOutput(score=logits), "{'score': (2, 1)}"),
+])  # fmt: skip
+def test_outputs_that_are_not_one_value_for_each_text_are_named(classifier, changed, shapes):
+    classifier.model.register_forward_hook(lambda module, args, output: changed(output.logits))
     whole = dataclasses.replace(classifier, share=False, token_budget=10_000)
     said = refused(whole.score, [Conversations("a", ("b", "c"))], "")
     assert f"not one value for each of 2 texts; the model gives {shapes}" in said

@@ -18,7 +18,7 @@ def item_consistency(
 ) -> pd.DataFrame:
     """Return exp(-k |difference| / unit) of each item's two scores for every pair of languages: ids by pairs.
 
-    languages: {item: of its answers in turn}. unit: the scorer's `spread`; all is nan where it is 0."""
+    languages: {item: the language of each answer}. unit: the scorer's `spread`; all is nan where it is 0."""
     spoken = [
         languages[id_][candidate] for id_, candidate in zip(scores["id"], scores["candidate"], strict=True)
     ]

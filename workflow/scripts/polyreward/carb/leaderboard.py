@@ -109,7 +109,7 @@ class Leaderboard:
     def _check_cells(self) -> None:
         wanted = set(product(self.cultures, self.domains))
         cells = set(zip(self.items["language"], self.items["domain"], strict=True))
-        lacks = "add references, or loosen the filters"
+        lacks = "write more topics"
         problems = [f"{c} has no item of {d}; {lacks}" for c, d in sorted(wanted - cells)]
         odd = "config.yaml has no such culture or domain"
         problems += [f"items of {c}, {d}: {odd}" for c, d in sorted(cells - wanted)]

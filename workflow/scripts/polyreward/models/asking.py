@@ -60,7 +60,7 @@ def all_asked(
 ) -> tuple[dict[int, Found], list[RequestFailure]]:
     """Return ({number: what `ask` returned for it}, the failures), with `concurrency` under way at a time.
 
-    At any other error, what waits is not asked for, and `give_up` is called."""
+    Any error but RequestFailure is raised: what waits is not asked for, and `give_up` is called first."""
     found, failures = {}, []
     with ThreadPoolExecutor(concurrency) as pool, progress(job, len(numbers)) as report:
         futures = {pool.submit(ask, number): number for number in numbers}

@@ -1,5 +1,6 @@
-"""What a training asks of this machine's device; ops/cluster.py has checked packages and GPUs before the
-run."""
+"""What a training asks of this machine's card and of vLLM.
+
+ops/cluster.py has checked GPUs and the other packages before the run."""
 
 from collections.abc import Iterator
 from importlib import metadata

@@ -272,10 +272,6 @@ class EvenLengths:
 
         return [even]
 
-    def describe(self, logs) -> str:
-        """Return nothing."""
-        return ""
-
 
 # Each returns what it measured in words, or None where there is nothing to check
 CHECKS: dict[str, Callable[[Bench], str | None]] = {

@@ -104,9 +104,10 @@ def read_part(model: torch.nn.Module, ids: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _rewards(found, count: int) -> list[float]:
-    if found.logits is None or found.logits.numel() != count:
+    logits = found.get("logits")
+    if logits is None or logits.numel() != count:
         held = {name: tuple(value.shape) for name, value in found.items() if hasattr(value, "shape")}
         raise UnavailableError(
             f"its output `logits` is not one value for each of {count} texts; the model gives {held}"
         )
-    return found.logits.float().flatten().tolist()
+    return logits.float().flatten().tolist()

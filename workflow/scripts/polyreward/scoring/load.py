@@ -93,12 +93,16 @@ def _fitting_budget(model: torch.nn.Module, token_budget: int) -> int:
     return min(token_budget, EAGER_TOKENS) if accel.is_eager(model.config) else token_budget
 
 
-def load_tokenizer(source: str | Path, revision: str | None = None, remote_code: bool = False):
+def load_tokenizer(source: str | Path, revision: str | None = None):
     """Load a model's tokenizer only; source: checked already, if it carries checksums.
 
     Raises PolyrewardError where it does not load, or has no chat template."""
     with _readable(source, revision) as folder:
-        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=remote_code)
+        return _tokenizer(folder, source)
+
+
+def _tokenizer(folder: Path, source: str | Path, remote_code: bool = False):
+    tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=remote_code)
     if tokenizer.chat_template is None:
         raise UnavailableError(f"{source}: its tokenizer has no chat template; save one with it")
     pin_date(tokenizer)
@@ -121,7 +125,7 @@ def _loaded(
         config = AutoConfig.from_pretrained(folder, trust_remote_code=remote_code)
         if kind is AutoModelForSequenceClassification:
             kind = head_of(config, source, remote_code) or kind
-        tokenizer = load_tokenizer(source, revision, remote_code)
+        tokenizer = _tokenizer(folder, source, remote_code)
         try:
             model, found = kind.from_pretrained(
                 folder,

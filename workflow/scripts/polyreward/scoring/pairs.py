@@ -36,7 +36,8 @@ def write_row_scores(
 def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> pd.DataFrame:
     """Score evaluation rows; return the columns of `score_table`, truncated_share and within_noise.
 
-    score_rejected: the highest. within_noise: the margin is no larger than `margin_noise`."""
+    score_rejected: the highest of the rejected. within_noise: the margin is no larger than `margin_noise`.
+    Raises PolyrewardError that names rows whose scores are NaN."""
     scores = reward_model.score(conversations_of(rows), label)
     chosen, rejected = _chosen_and_best(scores.values)
     table, margins = score_table(rows, chosen, rejected), chosen - rejected

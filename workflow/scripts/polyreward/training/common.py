@@ -76,8 +76,8 @@ def trainer_arguments(
 ) -> dict:
     """Return the arguments that every trainer gets.
 
-    record: as from Job.recorded, and what else decides the result. Raises PolyrewardError with all that this
-    machine's device or its packages cannot do."""
+    record: as from Job.recorded, and what else decides the result. Raises PolyrewardError where this
+    machine's card does not compute in the precision."""
     precision = record["precision"]
     raise_all(device_problems(precision), f"{job.label}: what this machine cannot do")
     files = sorted(Path(start_folder).glob("*.safetensors"))

@@ -85,7 +85,7 @@ def _run(config: Path, work: Path, processes: int, label: str) -> None:
     if process.returncode:
         raise PolyrewardError(
             f"{label}: {_end(last, process.returncode, processes)}. The next start goes on from the last"
-            " checkpoint that is whole"
+            " whole checkpoint, if there is one"
         )
 
 

@@ -23,7 +23,7 @@ COUNT_COLUMNS = [
 # Limits to a wrong answer, from tries with our own topics; the paper names none.
 NEAR_DUPLICATE = 0.98  # likeness to another answer (difflib), from which on one of the two goes
 SCRIPT_SHARE = 0.9  # least share of its letters in the language's script
-# Cosine similarity to the right answer, minus each language's mean
+# Cosine similarity to the right answer, of vectors minus their language's mean
 NEAREST = 0.98  # above it, an answer may be right, too
 FARTHEST = -0.3  # below it, its subject gives it away
 
@@ -97,7 +97,7 @@ def _verdict(text: str, others: Sequence[str], similarity: float, script: str, i
     """Return what happens to a wrong answer: duplicate, foreign, near, far or left.
 
     others: the right answer, and the wrong ones that are left. similarity: to the right one. Data (is_fact)
-    go only if equal to, or too far from, the right answer. Texts of other numbers are never too near."""
+    are never too near, and duplicates only if equal. Texts of other numbers are never too near."""
     if any(same_text(text, other) or not is_fact and near_duplicate(text, other) for other in others):
         return "duplicate"
     if foreign(text, script):
