@@ -30,7 +30,8 @@ from support import checkout
 TESTS = Path(__file__).parent
 SCALES = {
     "paper": [
-        *(f"workflow/scales/paper{part}.yaml" for part in ("", "_vllm")),
+        "workflow/scales/paper.yaml",
+        "workflow/scales/paper_vllm.yaml",
         str(TESTS / "rehearsal/paper.yaml"),
     ],
     "gpu": ["workflow/scales/gpu.yaml", str(TESTS / "rehearsal/gpu.yaml")],

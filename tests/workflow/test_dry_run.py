@@ -12,9 +12,12 @@ from support import ROOT, TINY, files_of_jobs, jobs_of, planned_whole, snakemake
 FRENCH = ["--configfile", TINY, "workflow/scales/french.yaml", "--config", "results=results/tiny_french"]
 
 
-@pytest.mark.parametrize("scale", [[], ["--configfile", TINY], FRENCH], ids=["mini", "tiny", "french"])
-def test_every_artifact_of_a_scale_resolves_and_writes_only_below_its_folder(scale):
-    folder = {0: "results/", 2: "results/tiny/"}.get(len(scale), "results/tiny_french/")
+@pytest.mark.parametrize(
+    ("scale", "folder"),
+    [([], "results/"), (["--configfile", TINY], "results/tiny/"), (FRENCH, "results/tiny_french/")],
+    ids=["mini", "tiny", "french"],
+)
+def test_every_artifact_of_a_scale_resolves_and_writes_only_below_its_folder(scale, folder):
     outputs = [path for _, _, outputs in files_of_jobs(planned_whole(*scale)) for path in outputs]
     assert len(outputs) > 500 and all(path.startswith(folder) for path in outputs)
 
@@ -29,8 +32,8 @@ def test_states_that_reward_models_share_are_of_the_base_that_they_start_from():
     assert bases == {(rule, f"results/work/4_models/bases/{name}") for rule in rules for name in names}
 
 
-def jobs_of_mini(*arguments):
-    """Return {rule: jobs} from nothing."""
+def jobs_from_nothing(*arguments):
+    """Return {rule: jobs} of a dry run from nothing."""
     ran = snakemake("-n", "--forceall", "--cores", "2", *arguments)
     assert ran.returncode == 0, ran.stdout
     return jobs_of(ran)
@@ -39,11 +42,11 @@ def jobs_of_mini(*arguments):
 def jobs_with(folder, settings, *targets, scale=()):
     """Return {rule: jobs} for targets from nothing, with settings on top of a scale's."""
     (folder / "mine.yaml").write_text(settings, encoding="utf-8")
-    return jobs_of_mini("--configfile", *scale, str(folder / "mine.yaml"), "--", *targets)
+    return jobs_from_nothing("--configfile", *scale, str(folder / "mine.yaml"), "--", *targets)
 
 
 def test_table1_asks_for_ten_reward_models_and_no_baseline():
-    jobs = jobs_of_mini("results/table1.csv")
+    jobs = jobs_from_nothing("results/table1.csv")
     # of 2 bases and 4 languages, each on the target's and the English reward model
     assert (jobs["reward_model"], jobs["reward_scores"]) == (10, 8)
     assert not [rule for rule in jobs if rule.endswith("_reward_scores") or "baseline" in rule]
@@ -54,12 +57,12 @@ def test_two_seeds_train_and_score_every_reward_model_twice(tmp_path):
     overlay = ["--configfile", str(tmp_path / "rank.yaml")]
     # Numbers in lists and mappings of the command line are numbers, and leave the rest of a section
     given = ["--config", "reward_model_seeds=[1, 2]", "reward_model={epochs: 3, lora: {rank: 8}}"]
-    jobs = jobs_of_mini("results/table1.csv", *overlay, *given)
+    jobs = jobs_from_nothing("results/table1.csv", *overlay, *given)
     assert (jobs["reward_model"], jobs["reward_scores"]) == (20, 16)
 
 
 def test_table_6_scores_every_reward_model_and_asks_again_for_nothing_of_table_1():
-    jobs = jobs_of_mini("results/table6.csv", "results/table1.csv")
+    jobs = jobs_from_nothing("results/table6.csv", "results/table1.csv")
     assert (jobs["reward_scores"], jobs["cross_reward_scores"]) == (8, 2)  # of 2 bases
     assert "source_reward_scores" not in jobs  # only Korean
 

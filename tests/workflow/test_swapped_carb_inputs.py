@@ -35,7 +35,6 @@ def _read_once(monkeypatch):
     """Read each Parquet file once for all pairs of its case."""
     read = cache(tables.read_sealed)
     monkeypatch.setattr(tables, "read_sealed", lambda path: read(str(path)).copy())
-    monkeypatch.setattr("gc.collect", lambda: 0)  # statsmodels' correction of p calls it, which takes longest
 
 
 @dataclasses.dataclass

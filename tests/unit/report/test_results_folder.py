@@ -26,21 +26,38 @@ def test_a_wrong_path_is_named(results, folder, configfiles, said):
         read_results(results.parents[1] / folder, configfiles, ROOT)
 
 
+ALL_OF_TINY = f"snakemake --cores all all --configfile {TINY}"
+
+
 @pytest.mark.parametrize(
-    ("folder", "overlays", "begins"),
+    ("folder", "overlays", "command", "of_all"),
     [
-        *(("results", [], "make"), ("a/results", [], "make"), ("results/tiny", [TINY], "make")),
-        *(("b/results/tiny/", [TINY], "make"), ("results/paper", [PAPER], "snakemake --cores all")),
-        ("results/paper_vllm", [PAPER, VLLM], "snakemake --cores all"),
+        ("results", [], "make results/table1.csv", "make"),
+        ("a/results", [], "make results/table1.csv", "make"),
+        ("results/tiny", [TINY], "make results/tiny/table1.csv", ALL_OF_TINY),
+        ("b/results/tiny/", [TINY], "make results/tiny/table1.csv", ALL_OF_TINY),
+        (
+            "results/paper",
+            [PAPER],
+            f"snakemake --cores all results/paper/table1.csv --configfile {PAPER}",
+            f"snakemake --cores all all --configfile {PAPER}",
+        ),
+        (
+            "results/paper_vllm",
+            [PAPER, VLLM],
+            f"snakemake --cores all results/paper_vllm/table1.csv --configfile {PAPER} {VLLM}",
+            f"snakemake --cores all all --configfile {PAPER} {VLLM}",
+        ),
     ],
 )
-def test_a_folders_path_tells_its_scale_and_its_commands(tmp_path, folder, overlays, begins):
+def test_a_folders_path_tells_its_scale_and_its_commands(tmp_path, folder, overlays, command, of_all):
     (tmp_path / folder).mkdir(parents=True)
-    found, added = read_results(tmp_path / folder, [], ROOT), f" --configfile {' '.join(overlays)}"
-    own = f"{begins} {folder.strip('/').removeprefix('a/').removeprefix('b/')}/table1.csv"
-    assert found.configfiles == overlays
-    assert found.command("table1.csv") == (own if begins == "make" else own + added)
-    assert found.command_of_all == (f"snakemake --cores all all{added}" if overlays else "make")
+    found = read_results(tmp_path / folder, [], ROOT)
+    assert (found.configfiles, found.command("table1.csv"), found.command_of_all) == (
+        overlays,
+        command,
+        of_all,
+    )
 
 
 def test_a_scale_says_what_it_is(tmp_path):

@@ -57,11 +57,8 @@ def second(n):
 
 
 HELPSTEER3 = [
-    (domain, context, preference)
-    for domain, context, preference in [
-        ("general", turns("Q0"), -3), ("general", turns("Q1"), 0), ("multilingual", turns("Q2", "A2", "and then?"), 1),
-        ("code", turns("def f():"), 2), ("stem", turns("E = ?"), -1),
-    ]
+    ("general", turns("Q0"), -3), ("general", turns("Q1"), 0), ("multilingual", turns("Q2", "A2", "and then?"), 1),
+    ("code", turns("def f():"), 2), ("stem", turns("E = ?"), -1),
 ]  # fmt: skip
 # {dataset: (records as the hub has them, some of which make no pair or are of another kind; what they make)}
 PUBLISHED = {
