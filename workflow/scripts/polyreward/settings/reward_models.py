@@ -152,7 +152,7 @@ RewardModel = Annotated[
     Discriminator(
         _kind,
         custom_error_type="kind",
-        custom_error_message="needs a `kind`: classifier, implicit or generative",
+        custom_error_message="`kind` has to be classifier, implicit or generative",
     ),
 ]
 RewardModels = dict[PlainName, RewardModel]

@@ -122,7 +122,7 @@ Engine = Annotated[
     | Annotated[LmEngine, Tag("<lm>")]
     | Annotated[Seq2seqEngine, Tag("<seq2seq>")],
     Discriminator(
-        _engine, custom_error_type="kind", custom_error_message="needs a `kind`: gettext, lm or seq2seq"
+        _engine, custom_error_type="kind", custom_error_message="`kind` has to be gettext, lm or seq2seq"
     ),
 ]
 
