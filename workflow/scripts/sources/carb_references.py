@@ -123,7 +123,7 @@ def _own_problems(topic: dict, own: dict, cultures: dict) -> Iterator[str]:
     for culture, entries in own.items():
         for number, entry in enumerate(entries, 1):
             if not str(entry["text"].get(culture) or "").strip():
-                yield f"own, {culture}, question {number}: its answer is not in its language; write it"
+                yield f"own, {culture}, question {number}: its answer is not in {culture}; write it"
         if len({entry["text"].get(culture) for entry in entries}) < len(entries):
             yield f"own, {culture}: two questions have the same answer; write another"
 
