@@ -2,20 +2,19 @@
 
 
 rule transfer_comparison:
+    # Each target language's reward models against the source language's, on that language, for Table 1.
     input:
-        [
-            f"<scores>/<main>/{str(ModelName(base, training, seed))}/{language}.parquet"
-            for base in BASES
-            for language in TARGETS
-            for training in [SOURCE, language]
-            for seed in SETTINGS.reward_model_seeds
-        ],
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'table1'", within=SCORES),
+        ),
+        sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/transfer.csv",
     params:
         source=SOURCE,
-        benchmark=SCALE.benchmark_facts(MAIN),
-        interval=SCALE.interval,
+        benchmark=CATALOG.benchmark(MAIN),
+        interval=INTERVAL,
     script:
         "../scripts/analyse/transfer_comparison.py"
 
@@ -23,33 +22,35 @@ rule transfer_comparison:
 rule transfer_gap:
     # What the source language's reward models lose from that language to others.
     input:
-        [
-            f"<scores>/<main>/{str(ModelName(base, SOURCE, seed))}/{language}.parquet"
-            for base in BASES
-            for seed in SETTINGS.reward_model_seeds
-            for language in LANGUAGES
-        ],
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'transfer_gap'", within=SCORES),
+        ),
+        sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/transfer_gap.csv",
     params:
         bases=BASES,
         languages=LANGUAGES,
-        benchmark=SCALE.benchmark_facts(MAIN),
-        interval=SCALE.interval,
+        benchmark=CATALOG.benchmark(MAIN),
+        interval=INTERVAL,
     script:
         "../scripts/analyse/transfer_gap.py"
 
 
 rule language_comparison:
-    # Every reward model on one language, for Tables 2-7.
+    # Every reward model on one language, for Tables 3-7.
     input:
-        expand("<scores>/<main>/{name}/{{language}}.parquet", name=SCALE.main_reward_models()),
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'language_comparison' and language == '{language}'", within=SCORES),
+        ),
+        sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/languages/{language}.csv",
     params:
-        benchmark=SCALE.benchmark_facts(MAIN),
-        half_credit=SCALE.half_credit,
-        interval=SCALE.interval,
+        benchmark=CATALOG.benchmark(MAIN),
+        interval=INTERVAL,
     script:
         "../scripts/analyse/language_comparison.py"
 
@@ -57,14 +58,16 @@ rule language_comparison:
 rule ready_made_comparison:
     # What was not trained here, on every language, for Table 2.
     input:
-        expand("<scores>/<main>/{name}/{language}.parquet", language=LANGUAGES, name=SCALE.table2_scorers),
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'table2'", within=SCORES),
+        ),
+        sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/ready_made.csv",
     params:
-        kinds=SCALE.table2_scorers,
-        benchmark=SCALE.benchmark_facts(MAIN),
-        half_credit=SCALE.half_credit,
-        interval=SCALE.interval,
+        benchmark=CATALOG.benchmark(MAIN),
+        interval=INTERVAL,
     script:
         "../scripts/analyse/ready_made_comparison.py"
 
@@ -73,36 +76,38 @@ rule scorer_comparison:
     # Every scorer of one benchmark and language: baselines.csv's rows, and each subset's.
     input:
         rows="<translated>/{benchmark}/{language}.jsonl",
-        scores=lambda wc: [
-            f"<scores>/{wc.benchmark}/{name}/{wc.language}.parquet"
-            for name in SCALE.scorers(wc.benchmark, wc.language)
-        ],
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup(
+                "table == 'baselines' and benchmark == '{benchmark}' and language == '{language}'",
+                within=SCORES,
+            ),
+        ),
+        sheet=ancient("<results>/work/scorers.csv"),
     output:
         scorers="<analysis>/scorers/{benchmark}_{language}.csv",
         subsets="<analysis>/subsets/{benchmark}_{language}.csv",
         kinds="<analysis>/kinds/{benchmark}_{language}.csv",
     params:
-        baselines=SCALE.baselines,
-        benchmark=lambda wc: SCALE.benchmark_facts(wc.benchmark),
-        half_credit=SCALE.half_credit,
-        interval=SCALE.interval,
+        benchmark=lambda wc: CATALOG.benchmark(wc.benchmark),
+        interval=INTERVAL,
     script:
         "../scripts/analyse/scorer_comparison.py"
 
 
 rule twin_comparison:
+    # Every scorer on one language's twins.
     input:
-        lambda wc: [
-            f"<scores>/<twins>/{name}/{wc.language}.parquet"
-            for name in SCALE.scorers(SETTINGS.benchmarks.twins, wc.language)
-        ],
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'twins' and language == '{language}'", within=SCORES),
+        ),
+        sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/twins/{language}.csv",
     params:
-        baselines=SCALE.baselines,
-        benchmark=SCALE.benchmark_facts(SETTINGS.benchmarks.twins),
-        half_credit=SCALE.half_credit,
-        interval=SCALE.interval,
+        benchmark=CATALOG.benchmark(TWINS),
+        interval=INTERVAL,
     script:
         "../scripts/analyse/twin_comparison.py"
 
@@ -116,7 +121,7 @@ rule geometry:
         **RESOURCES.for_tables(mb=32_000, minutes=120),
     params:
         languages=LANGUAGES,
-        interval=SCALE.interval,
+        interval=INTERVAL,
     script:
         "../scripts/analyse/geometry.py"
 
@@ -124,7 +129,7 @@ rule geometry:
 rule embedding_norms:
     # Norms of the token embeddings of each language, over disjoint sets of tokens, and at matched frequency.
     input:
-        base=lambda wc: SCALE.base_folder(wc.base),
+        base=lambda wc: MODELS.base(wc.base),
         rows=expand("<translated>/train/{language}.jsonl", language=LANGUAGES),
         passages=expand("<translated>/passages/{language}.jsonl", language=LANGUAGES),
     output:
@@ -132,7 +137,7 @@ rule embedding_norms:
         ks="<analysis>/embedding_norms/{base}_ks.csv",
     conda:
         "../../envs/score.yaml"
-    threads: SETTINGS.threads.score
+    threads: THREADS.score
     resources:
         **RESOURCES.for_models("load", "{base}", on_gpu=False, minutes=60),
     params:
@@ -153,7 +158,7 @@ rule win_rates:
         win_rates="<analysis>/win_rates.csv",
     params:
         trainings=ALIGNMENT.trainings,
-        interval=SCALE.interval,
+        interval=INTERVAL,
     script:
         "../scripts/analyse/win_rates.py"
 

@@ -16,7 +16,7 @@ rule carb_comparison:
         "../../envs/plot.yaml"
     params:
         settings=CARB.board_settings(CARB.scorers),
-        languages={culture: KNOWN.languages[culture] for culture in CULTURES},
+        languages={culture: CATALOG.languages[culture] for culture in CULTURES},
     script:
         "../scripts/analyse/carb_comparison.py"
 
@@ -31,9 +31,9 @@ rule carb_picks:
     output:
         "<analysis>/carb/picks.csv",
     params:
-        policies=SETTINGS.carb.policies,
+        policies=CARB.policies,
         kinds=CARB.reward_models,
-        start=SETTINGS.carb.grpo.policy if SETTINGS.carb.grpo else None,
+        start=CARB.grpo.policy if CARB.grpo else None,
         trained=CARB.rewarding,
     script:
         "../scripts/analyse/carb_picks.py"
@@ -51,7 +51,7 @@ rule carb_points:
         settings={
             "of_model": CARB.knockouts,
             "bases": CARB.bases,
-            "confidence": SETTINGS.intervals.confidence,
+            "confidence": INTERVAL["confidence"],
         },
         cultures=CULTURES,
         domains=DOMAINS,
@@ -65,7 +65,7 @@ rule carb_regressions:
     output:
         "<analysis>/carb/correlation.parquet",
     params:
-        interval=SCALE.interval,
+        interval=INTERVAL,
     script:
         "../scripts/analyse/carb_regressions.py"
 
@@ -88,7 +88,7 @@ rule carb_sensitivity:
         judges=PERTURBED_JUDGES,
         cultures=CULTURES,
         zeros={**CARB.zeros, **dict.fromkeys(PERTURBED_JUDGES, "log-odds")},
-        interval=SCALE.interval,
+        interval=INTERVAL,
     script:
         "../scripts/analyse/carb_sensitivity.py"
 
@@ -103,7 +103,7 @@ rule carb_agreement:
     params:
         kinds=CARB.perturbed_models,
         languages=CULTURES,
-        k=SETTINGS.carb.consistency.k,
+        k=CARB.consistency.k,
     script:
         "../scripts/analyse/carb_agreement.py"
 

@@ -8,7 +8,7 @@ rule table1:
         **ARTIFACTS.table_files("table1"),
     params:
         caption=ARTIFACTS.caption("table1"),
-        confidence=SCALE.confidence,
+        confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/table1.py"
 
@@ -20,7 +20,7 @@ rule table2:
         **ARTIFACTS.table_files("table2"),
     params:
         caption=ARTIFACTS.caption("table2"),
-        confidence=SCALE.confidence,
+        confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/table2.py"
 
@@ -36,7 +36,7 @@ rule language_table:
     params:
         caption=lambda wc: ARTIFACTS.caption(wc.language_table),
         rows=SCALE.language_table_rows(),
-        confidence=SCALE.confidence,
+        confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/language_table.py"
 
@@ -64,8 +64,8 @@ rule gate:
     params:
         models=SCALE.gate_models,
         baselines=TEXT_BASELINES,
-        benchmark=SCALE.benchmark_facts(MAIN),
-        interval=SCALE.interval,
+        benchmark=CATALOG.benchmark(MAIN),
+        interval=INTERVAL,
         caption=ARTIFACTS.caption("gate"),
     script:
         "../scripts/artifacts/gate.py"
@@ -87,10 +87,10 @@ rule anchor:
     output:
         **{kind: PATHS.artifact(f"anchor.{kind}") for kind in ["csv", "md", "tex", "html"]},
     params:
-        benchmarks=[SCALE.benchmark_facts(name) for name in [ANCHOR, ANCHOR_TRANSLATED]],
+        benchmarks=[CATALOG.benchmark(name) for name in [ANCHOR, ANCHOR_TRANSLATED]],
         source=SOURCE,
         half_credit=SCALE.half_credit,
-        interval=SCALE.interval,
+        interval=INTERVAL,
     script:
         "../scripts/artifacts/anchor.py"
 
@@ -104,8 +104,8 @@ rule transfer_claims:
             for language in LANGUAGES
         ],
         states=expand("<scores>/passages/{base}.safetensors", base=BASES),
-        norms=expand("<analysis>/embedding_norms/{base}.csv", base=SCALE.figure2_models),
-        ks=expand("<analysis>/embedding_norms/{base}_ks.csv", base=SCALE.figure2_models),
+        norms=expand("<analysis>/embedding_norms/{base}.csv", base=EMBEDDED),
+        ks=expand("<analysis>/embedding_norms/{base}_ks.csv", base=EMBEDDED),
         judgements="<analysis>/judgements.csv",
         published=expand(
             PLAN.project.file("resources/published/transfer_{table}.csv"),
@@ -117,23 +117,23 @@ rule transfer_claims:
         **RESOURCES.for_tables(mb=16_000, minutes=120),
     params:
         claims=claims_of(PLAN.claims, "transfer"),
-        scripts=SCALE.language_facts("script", KNOWN.languages),
+        scripts=CATALOG.facts("script", CATALOG.languages),
         setting={
             "bases": BASES,
             "source": SOURCE,
             "targets": TARGETS,
-            "figure2_models": SCALE.figure2_models,
+            "figure2_models": EMBEDDED,
             "pretraining": {
-                base: KNOWN.models[base]["pretraining"] for base in [*BASES, *SCALE.figure2_models]
+                base: CATALOG.models[base]["pretraining"] for base in [*BASES, *EMBEDDED]
             },
-            "seeds": SETTINGS.reward_model_seeds,
+            "seeds": SEEDS,
             "off_the_shelf": SCALE.ready_made_pretraining,
         },
-        benchmark=SCALE.benchmark_facts(MAIN),
+        benchmark=CATALOG.benchmark(MAIN),
         half_credit=SCALE.half_credit,
         policy_trainings=ALIGNMENT.trainings,
-        interval=SCALE.interval,
-        confidence=SCALE.confidence,
+        interval=INTERVAL,
+        confidence=CONFIDENCE,
         caption=ARTIFACTS.caption("transfer_claims"),
     script:
         "../scripts/artifacts/transfer_claims.py"
@@ -146,7 +146,7 @@ rule claims:
     output:
         **ARTIFACTS.table_files("claims"),
     params:
-        confidence=SCALE.confidence,
+        confidence=CONFIDENCE,
         caption=ARTIFACTS.caption("claims"),
     script:
         "../scripts/artifacts/claims.py"
@@ -194,22 +194,22 @@ rule figure1:
         **ARTIFACTS.figure_files("figure1"),
     params:
         caption=ARTIFACTS.caption("figure1"),
-        confidence=SCALE.confidence,
+        confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/figure1.py"
 
 
 rule figure2:
     input:
-        norms=expand("<analysis>/embedding_norms/{base}.csv", base=SCALE.figure2_models),
-        ks=expand("<analysis>/embedding_norms/{base}_ks.csv", base=SCALE.figure2_models),
+        norms=expand("<analysis>/embedding_norms/{base}.csv", base=EMBEDDED),
+        ks=expand("<analysis>/embedding_norms/{base}_ks.csv", base=EMBEDDED),
     output:
         **ARTIFACTS.figure_files("figure2"),
         ks=ARTIFACTS.shown("figure2_ks.csv", "figure2", "tests"),
     params:
         caption=ARTIFACTS.caption("figure2"),
         source=SOURCE,
-        groups=SCALE.by_script(TARGETS),
+        groups=CATALOG.by_script(TARGETS),
     script:
         "../scripts/artifacts/figure2.py"
 
@@ -224,7 +224,7 @@ rule figure3:
         judge=ARTIFACTS.shown("figure3_judge.csv", "figure3", "the judge"),
     params:
         caption=ARTIFACTS.caption("figure3"),
-        confidence=SCALE.confidence,
+        confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/figure3.py"
 
@@ -243,7 +243,7 @@ rule own_benchmark_table:
     params:
         baselines=TEXT_BASELINES,
         half_credit=SCALE.half_credit,
-        confidence=SETTINGS.intervals.confidence,
+        confidence=INTERVAL["confidence"],
         caption=lambda wc: ARTIFACTS.caption(f"benchmark_{wc.benchmark}"),
     script:
         "../scripts/artifacts/own_benchmark_table.py"

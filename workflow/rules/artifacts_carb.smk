@@ -23,10 +23,10 @@ rule carb_claims:
             "board": CARB.board_settings({**CARB.reward_models, "length": "baseline"}),
             "perturbed": [*CARB.perturbed_models, "length"],
             "judges": JUDGES.of_claims,
-            "cultures": JUDGES.settings.evaluation.cultures,
+            "cultures": LOCALS.evaluation.cultures,
         },
-        benchmark=SCALE.benchmark_facts(JUDGES.benchmark),
-        confidence=SCALE.confidence,
+        benchmark=CATALOG.benchmark(JUDGES.benchmark),
+        confidence=CONFIDENCE,
         caption=ARTIFACTS.caption("carb_claims"),
     script:
         "../scripts/artifacts/carb_claims.py"
@@ -41,7 +41,7 @@ rule carb_leaderboard:
         cultures=CULTURES,
         domains=DOMAINS,
         caption=ARTIFACTS.caption("carb_leaderboard"),
-        confidence=SCALE.confidence,
+        confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/carb_leaderboard.py"
 
@@ -68,7 +68,7 @@ rule carb_figure2:
         cultures=CULTURES,
         domains=DOMAINS,
         caption=ARTIFACTS.caption("carb_figure2"),
-        confidence=SCALE.confidence,
+        confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/carb_figure2.py"
 
@@ -83,7 +83,7 @@ rule carb_figure3:
         cultures=CULTURES,
         domains=DOMAINS,
         caption=ARTIFACTS.caption("carb_figure3"),
-        confidence=SCALE.confidence,
+        confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/carb_figure3.py"
 
@@ -106,9 +106,9 @@ rule carb_figure4:
     output:
         **ARTIFACTS.figure_files("carb_figure4"),
     params:
-        rating=SETTINGS.carb.rating,
+        rating=CARB.rating,
         caption=ARTIFACTS.caption("carb_figure4"),
-        confidence=SCALE.confidence,
+        confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/carb_figure4.py"
 
@@ -120,8 +120,8 @@ rule carb_figure5:
     output:
         **ARTIFACTS.figure_files("carb_figure5"),
     params:
-        rating=SETTINGS.carb.rating,
-        confidence=SETTINGS.intervals.confidence,
+        rating=CARB.rating,
+        confidence=INTERVAL["confidence"],
         caption=ARTIFACTS.caption("carb_figure5"),
     script:
         "../scripts/artifacts/carb_figure5.py"
@@ -142,7 +142,7 @@ rule carb_compare:
             "that is in the paper is compared with itself, any other with those of its kind. A judge is compared with the one at the same "
             "point of training, and each rating of picks with each printed one. Models, data and scale then differ."
         ),
-        base=JUDGES.settings.base,
+        base=LOCALS.base,
     script:
         "../scripts/artifacts/carb_compare.py"
 
@@ -154,7 +154,7 @@ rule carb_perturbation:
         **ARTIFACTS.table_files("carb_perturbation"),
     params:
         caption=ARTIFACTS.caption("carb_perturbation"),
-        confidence=SCALE.confidence,
+        confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/carb_perturbation.py"
 
@@ -179,7 +179,7 @@ rule carb_think_as_locals:
         artifact="carb_think_as_locals",
         names=JUDGES.names(JUDGES.compared),
         caption=ARTIFACTS.caption("carb_think_as_locals"),
-        confidence=SCALE.confidence,
+        confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/carb_think_as_locals.py"
 
@@ -203,21 +203,21 @@ rule carb_locals_learning:
     params:
         seeds=JUDGES.learner_seeds,
         contrasts=[("full", name) for name in JUDGES.learner_seeds if name != "full"],
-        interval=SCALE.interval,
+        interval=INTERVAL,
         names=JUDGES.names(JUDGES.learner_seeds),
         caption=ARTIFACTS.caption("carb_locals_learning"),
-        confidence=SCALE.confidence,
+        confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/carb_locals_learning.py"
 
 
 rule carb_locals_curves:
     input:
-        expand("<models>/locals/{run}", run=JUDGES.settings.runs),
+        expand("<models>/locals/{run}", run=LOCALS.runs),
     output:
         **ARTIFACTS.figure_files("carb_locals_curves"),
     params:
         caption=ARTIFACTS.caption("carb_locals_curves"),
-        names=JUDGES.names(JUDGES.settings.runs),
+        names=JUDGES.names(LOCALS.runs),
     script:
         "../scripts/artifacts/carb_locals_curves.py"

@@ -1,52 +1,90 @@
-# The plan of the run, by which all rules go: polyreward/plan.py reads and checks settings, catalogs and registry. No rules here.
+# What all rules go by, read and checked once. `polyreward sheet` prints SHEET and SCORES. No rules here.
 
 import sys
+from functools import partial
 from pathlib import Path
 
 WORKFLOW = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 sys.path.insert(0, str(WORKFLOW / "scripts"))  # the library that belongs to these rules
 
-from polyreward.carb.inputs import PERTURBED_SETS, TEXT_SCORERS
-from polyreward.config.inputs import claims_of, notebook_settings
-from polyreward.config.translation import (
-    Engine,
-    engine_of,
-    languages_brought,
-    languages_translated,
-    quality_rows,
-)
 from polyreward.core.codehash import code_of
 from polyreward.core.naming import TEXT_BASELINES, ModelName, one_of, seed_suffix
+from polyreward.core.seeds import job_seed
+from polyreward.ops.resources import written_at_once
 from polyreward.ops.workflow import (
     end_jobs_on_interrupt,
     follow_code,
     limit_jobs,
     name_environments,
-    name_logs,
     stop_early,
 )
-from polyreward.ops.resources import written_at_once
 from polyreward.plan import read_plan
-from polyreward.sources.revisions import locked
-from polyreward.think_as_locals.inputs import ARTIFACTS as JUDGES_ARTIFACTS
-from polyreward.think_as_locals.inputs import PERTURBED_JUDGES, WARMUPS
+from polyreward.sheet.data import carb_parts, dataset_entry, dataset_file, drawn_share, judge_kinds, paper_benchmarks
+from polyreward.sheet.engines import Engine, engine_of
+from polyreward.settings.reward_models import as_entry
+from polyreward.sheet.scorers import ANCHORS, CARB_TEXT, PERTURBED_JUDGES, printed, ready_made, trained_models
+from polyreward.think_as_locals.runs import WARMUPS, judge_labels, repeats, seed_key, training_of, warmup_folder
 
 PLAN = read_plan(workflow, config, report)
-SETTINGS, KNOWN, SCALE, PATHS = PLAN.settings, PLAN.known, PLAN.scale, PLAN.scale.paths
-FILES, RESOURCES, ARTIFACTS = PLAN.files, PLAN.resources, PLAN.artifacts
-CARB, JUDGES = PLAN.carb, PLAN.judges
+# config.yaml; workflow/catalog/; where models lie; tables and figures; what jobs ask for
+SETTINGS, CATALOG, MODELS, ARTIFACTS, RESOURCES = (
+    PLAN.settings,
+    PLAN.catalog,
+    PLAN.models,
+    PLAN.artifacts,
+    PLAN.resources,
+)
+# The sheet: a row for each scorer, by its name, with its kind, base, trained_in, seed, ties and entry
+SHEET = PLAN.sheet.scorers
+# Which table reads which scores: rows of table, benchmark, scorer and language
+SCORES = PLAN.sheet.scores
 
-# What many rules loop over or ask about.
-SOURCE, TARGETS, LANGUAGES = SETTINGS.source_language, SETTINGS.target_languages, SCALE.languages
-CULTURES, DOMAINS = SETTINGS.carb.cultures, SETTINGS.carb.domains
-BASES, MAIN, OWN = SCALE.table1_bases, SETTINGS.benchmarks.main, SETTINGS.own_benchmarks
-ALIGNMENT = SETTINGS.alignment
+# Parts of the settings that many rules need.
+SOURCE, TARGETS, LANGUAGES = SETTINGS.source_language, SETTINGS.target_languages, SETTINGS.languages
+BASES, EMBEDDED, SEEDS = SETTINGS.shown_bases, SETTINGS.embedding_models, SETTINGS.reward_model_seeds
+MAIN, TWINS, BENCHMARKS = SETTINGS.benchmarks.main, SETTINGS.benchmarks.twins, paper_benchmarks(SETTINGS)
+OWN, THREADS, SCORING, LAUNCH = (
+    SETTINGS.own_benchmarks,
+    SETTINGS.threads,
+    SETTINGS.score_options,
+    SETTINGS.launch,
+)
+INTERVAL, CONFIDENCE, SEED = SETTINGS.interval, SETTINGS.confidence, SETTINGS.seed
+ALIGNMENT, CARB, LOCALS = SETTINGS.alignment, SETTINGS.carb, SETTINGS.think_as_locals
+CULTURES, DOMAINS = CARB.cultures, CARB.domains
+
+# Reward models: those of config.yaml and of off_the_shelf; those that are trained here, all seeds; one seed, then ready-made
+READY_MADE = list(ready_made(SETTINGS, CATALOG))
+TRAINED = list(SHEET.index[SHEET.trained_in != ""])
+REWARD_MODELS = [*trained_models(SETTINGS), *READY_MADE]
+KNOCKOUTS = [f"{name}-knockout" for name in CARB.knockout]
+UNTRAINED = [f"{kind}-{base}" for kind in ["loglik", "pmi"] for base in SETTINGS.bases]
+# Reward models that train a policy
+REWARDING = (CARB.grpo.reward_models or REWARD_MODELS) if CARB.grpo else []
+# Models that write CARB's answers, where carb.generators names some
+GENERATORS = {name: as_entry(model) for name, model in CARB.generators.items()}
+# Who wrote the answers to CARB's prompts: generators, or the references
+CARB_ANSWERS = f"<prepared>/carb/steps/{'completions' if CARB.generators else 'possible_items'}.jsonl"
+# What CARB's references are built for
+BUILT_CULTURES, BUILT_DOMAINS = carb_parts(CARB)
+# Rewrites of right answers, and the same answers in all languages
+PERTURBED_SETS = ["carb_perturbation", "carb_consistency"]
+
+
+
+def item_entry(scorer):
+    """Return a scorer's entry without a question about two answers, since CARB asks about four."""
+    return {key: value for key, value in SHEET.entry[scorer].items() if key != "question"}
+
+
+seed_of = partial(job_seed, SEED)  # the seed of a job, by its name
+
+# Where judges' replies and trainings' checkpoints are kept. Params have no pathvars.
+REPLIES, TRAININGS = f"{SETTINGS.results}/work/5_scores/replies", f"{SETTINGS.results}/work/4_models"
 
 # Tokens that writing has at once, for the memory of a card.
 SAMPLED_AT_ONCE = written_at_once(ALIGNMENT.sampling.batch_size, ALIGNMENT.sampling.max_new_tokens)
-CANDIDATES_AT_ONCE = written_at_once(
-    SETTINGS.carb.candidates.per_question, SETTINGS.carb.candidates.max_new_tokens
-)
+CANDIDATES_AT_ONCE = written_at_once(CARB.candidates.per_question, CARB.candidates.max_new_tokens)
 TRANSLATED_AT_ONCE = max(
     (
         2 * one.batch_size * one.max_new_tokens
@@ -56,9 +94,6 @@ TRANSLATED_AT_ONCE = max(
     default=0,
 )
 
-# What the printed numbers of published reward models are of, and the same pairs in other languages.
-ANCHOR, ANCHOR_TRANSLATED = "rewardbench", "multilingual-rewardbench"
-
 # Who labels a policy's responses: the target language's reward model, or the source's.
 LABELLERS = ["target", "english"]
 
@@ -67,8 +102,8 @@ wildcard_constraints:
     base=r"[A-Za-z0-9.-]+",
     model=r"[A-Za-z0-9.-]+_[a-z]{2,3}(_seed\d+)?",
     language=r"[a-z]{2,3}",
-    rowset=one_of(["train", "dev", "judge", "prompts", *KNOWN.benchmarks]),
-    benchmark=one_of(KNOWN.benchmarks),
+    rowset=one_of(["train", "dev", "judge", "prompts", *CATALOG.benchmarks]),
+    benchmark=one_of(CATALOG.benchmarks),
     engine=r"[A-Za-z0-9.-]+",
     seed=r"(_seed\d+)?",  # of a reward model's name; the first one's has none
-    policy=one_of(SETTINGS.carb.policies),
+    policy=one_of(CARB.policies),

@@ -4,8 +4,8 @@
 rule training_pool:
     input:
         pool=expand("<sources>/data/{name}.jsonl", name=SETTINGS.pool.datasets),
-        evaluation=[f"<sources>/data/{KNOWN.benchmarks[name]['dataset']}.jsonl" for name in SCALE.benchmarks],
-        stock=SCALE.stock(MAIN),
+        evaluation=[f"<sources>/data/{CATALOG.benchmarks[name]['dataset']}.jsonl" for name in BENCHMARKS],
+        stock=CATALOG.stock(MAIN),
         printed=PLAN.project.file("resources/published/transfer_sources.csv"),
     output:
         train="<prepared>/train.jsonl",
@@ -17,11 +17,11 @@ rule training_pool:
         dev_share=SETTINGS.pool.dev_share,
         max_pairs=SETTINGS.pool.max_pairs,
         filters=SETTINGS.pool.filters,
-        share=SCALE.share("pool"),
-        categories=SCALE.categories(MAIN),
-        kinds=SCALE.kinds(MAIN),
+        share=drawn_share(SETTINGS, "pool"),
+        categories=CATALOG.categories(MAIN),
+        kinds=CATALOG.kinds(MAIN),
         kinds_per_request=SETTINGS.kinds_per_request,
-        seed=SETTINGS.seed,
+        seed=SEED,
     script:
         "../scripts/prepare/training_pool.py"
 
@@ -38,30 +38,30 @@ rule judge_pool:
     params:
         max_pairs=SETTINGS.pool.max_pairs,
         filters=SETTINGS.pool.filters,
-        share=SCALE.share("pool"),
-        categories=SCALE.categories(MAIN),
-        kinds=SCALE.judge_kinds,
+        share=drawn_share(SETTINGS, "pool"),
+        categories=CATALOG.categories(MAIN),
+        kinds=judge_kinds(SETTINGS, CATALOG),
         kinds_per_request=SETTINGS.kinds_per_request,
-        seed=SETTINGS.seed,
+        seed=SEED,
     script:
         "../scripts/prepare/judge_pool.py"
 
 
 rule evaluation_set:
     input:
-        rows=lambda wc: f"<sources>/data/{KNOWN.benchmarks[wc.benchmark]['dataset']}.jsonl",
-        stock=lambda wc: SCALE.stock(wc.benchmark),
+        rows=lambda wc: f"<sources>/data/{CATALOG.benchmarks[wc.benchmark]['dataset']}.jsonl",
+        stock=lambda wc: CATALOG.stock(wc.benchmark),
     output:
         rows="<prepared>/{benchmark}.jsonl",
         counts="<prepared>/{benchmark}_counts.csv",
     params:
-        categories=lambda wc: SCALE.categories(wc.benchmark),
-        kinds=lambda wc: SCALE.kinds(wc.benchmark),
+        categories=lambda wc: CATALOG.categories(wc.benchmark),
+        kinds=lambda wc: CATALOG.kinds(wc.benchmark),
         kinds_per_request=SETTINGS.kinds_per_request,
-        share=lambda wc: SCALE.share(SCALE.use_of(wc.benchmark)),
-        code_subsets=lambda wc: KNOWN.benchmarks[wc.benchmark].get("code", []),
-        published=lambda wc: KNOWN.datasets[KNOWN.benchmarks[wc.benchmark]["dataset"]]["kind"] == "hub",
-        seed=SETTINGS.seed,
+        share=lambda wc: drawn_share(SETTINGS, wc.benchmark),
+        code_subsets=lambda wc: CATALOG.benchmarks[wc.benchmark].get("code", []),
+        published=lambda wc: CATALOG.datasets[CATALOG.benchmarks[wc.benchmark]["dataset"]]["kind"] == "hub",
+        seed=SEED,
     script:
         "../scripts/prepare/evaluation_set.py"
 
@@ -76,7 +76,7 @@ rule alignment_prompts:
         **RESOURCES.for_tables(mb=8_000, minutes=60),
     params:
         prompts=ALIGNMENT.prompts,
-        seed=SCALE.job_seed("alignment_prompts"),
+        seed=seed_of("alignment_prompts"),
     script:
         "../scripts/prepare/alignment_prompts.py"
 

@@ -5,11 +5,11 @@ rule carb_possible_items:
     # A prompt to each culture, its own answer, and every answer that is right for other cultures only.
     input:
         references="<sources>/carb/references.jsonl",
-        cultures=SETTINGS.carb.culture_file,
+        cultures=CARB.culture_file,
     output:
         "<prepared>/carb/steps/possible_items.jsonl",
     params:
-        cultures=CARB.built_cultures,
+        cultures=BUILT_CULTURES,
     script:
         "../scripts/prepare/carb_possible_items.py"
 
@@ -17,42 +17,42 @@ rule carb_possible_items:
 rule carb_completions:
     # Only where carb.generators names some; else the references are the answers.
     input:
-        models=[folder for entry in CARB.generators.values() for folder in FILES.folders(entry)],
+        models=[folder for entry in GENERATORS.values() for folder in MODELS.folders(entry)],
         possible="<prepared>/carb/steps/possible_items.jsonl",
     output:
         "<prepared>/carb/steps/completions.jsonl",
     conda:
         "../../envs/score.yaml"
-    threads: SETTINGS.threads.score
+    threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: CARB.generators.values(), minutes=720),
+        **RESOURCES.for_models("score", lambda wc: GENERATORS.values(), minutes=720),
     params:
-        generators={name: FILES.loadable(entry) for name, entry in CARB.generators.items()},
-        scoring=SCALE.scoring,
-        cache=PATHS.carb_step("replies"),
-        languages=SCALE.language_facts("name", CARB.built_cultures),
-        seed=SETTINGS.seed,
+        generators={name: MODELS.loadable(entry) for name, entry in GENERATORS.items()},
+        scoring=SCORING,
+        cache=f"{SETTINGS.results}/work/2_prepared/carb/steps/replies",
+        languages=CATALOG.facts("name", BUILT_CULTURES),
+        seed=SEED,
     script:
         "../scripts/prepare/carb_completions.py"
 
 
 rule carb_similarities:
     input:
-        model=SCALE.base_folder(SETTINGS.carb.embedding.model),
-        possible=CARB.answers,
+        model=MODELS.base(CARB.embedding.model),
+        possible=CARB_ANSWERS,
     output:
         "<prepared>/carb/steps/similarities.parquet",
     conda:
         "../../envs/score.yaml"
-    threads: SETTINGS.threads.score
+    threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score", SETTINGS.carb.embedding.model, minutes=240),
+        **RESOURCES.for_models("score", CARB.embedding.model, minutes=240),
     params:
         embedding={
-            "source": SCALE.base_folder(SETTINGS.carb.embedding.model),
+            "source": MODELS.base(CARB.embedding.model),
             "dtype": SETTINGS.precision,
-            "layers": SETTINGS.carb.embedding.layers,
-            "max_length": SETTINGS.carb.embedding.max_length,
+            "layers": CARB.embedding.layers,
+            "max_length": CARB.embedding.max_length,
         },
         token_budget=SETTINGS.scoring.token_budget,
     script:
@@ -62,17 +62,20 @@ rule carb_similarities:
 rule carb_items:
     # Four answers to each prompt, and what each filter removed; or the items of carb.item_files, where it names some.
     input:
-        **CARB.item_sources,
+        references=branch(not CARB.item_files, then="<sources>/carb/references.jsonl"),
+        possible=branch(not CARB.item_files, then=CARB_ANSWERS),
+        similarities=branch(not CARB.item_files, then="<prepared>/carb/steps/similarities.parquet"),
+        given=CARB.item_files,
     output:
         **{culture: f"<prepared>/carb/{culture}.jsonl" for culture in CULTURES},
         counts="<prepared>/carb/steps/counts.csv",
     params:
         expected={
-            "names": SCALE.language_facts("name", CULTURES),
-            "scripts": SCALE.language_facts("script", CULTURES),
+            "names": CATALOG.facts("name", CULTURES),
+            "scripts": CATALOG.facts("script", CULTURES),
             "domains": DOMAINS,
         },
-        draw={"items_per_cell": SETTINGS.carb.items_per_cell, "seed": SETTINGS.seed},
+        draw={"items_per_cell": CARB.items_per_cell, "seed": SEED},
     script:
         "../scripts/prepare/carb_items.py"
 
@@ -81,14 +84,14 @@ rule carb_training_items:
     # The same of the topics that are held out from the benchmark, to train judges on.
     input:
         references="<sources>/carb/references.jsonl",
-        possible=CARB.answers,
+        possible=CARB_ANSWERS,
         similarities="<prepared>/carb/steps/similarities.parquet",
     output:
-        **CARB.training_items,
+        **{culture: f"<prepared>/carb_train/{culture}.jsonl" for culture in BUILT_CULTURES},
     priority: 3  # seconds, and the longest row of trainings waits for them
     params:
-        scripts=SCALE.language_facts("script", CARB.built_cultures),
-        seed=SETTINGS.seed,
+        scripts=CATALOG.facts("script", BUILT_CULTURES),
+        seed=SEED,
     script:
         "../scripts/prepare/carb_training_items.py"
 
@@ -96,22 +99,22 @@ rule carb_training_items:
 rule carb_paraphrases:
     # Only where carb.generators names some; else the right answers' second wordings come from rules and from this project's wordings.
     input:
-        models=[folder for entry in CARB.generators.values() for folder in FILES.folders(entry)],
+        models=[folder for entry in GENERATORS.values() for folder in MODELS.folders(entry)],
         references="<sources>/carb/references.jsonl",
-        item_files=CARB.item_files,
+        item_files=expand("<prepared>/carb/{culture}.jsonl", culture=CULTURES),
     output:
         "<prepared>/carb/steps/paraphrases.jsonl",
     conda:
         "../../envs/score.yaml"
-    threads: SETTINGS.threads.score
+    threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: CARB.generators.values(), minutes=720),
+        **RESOURCES.for_models("score", lambda wc: GENERATORS.values(), minutes=720),
     params:
-        generators={name: FILES.loadable(entry) for name, entry in CARB.generators.items()},
-        scoring=SCALE.scoring,
-        cache=PATHS.carb_step("paraphrase_replies"),
-        languages=SCALE.language_facts("name", CULTURES),
-        seed=SETTINGS.seed,
+        generators={name: MODELS.loadable(entry) for name, entry in GENERATORS.items()},
+        scoring=SCORING,
+        cache=f"{SETTINGS.results}/work/2_prepared/carb/steps/paraphrase_replies",
+        languages=CATALOG.facts("name", CULTURES),
+        seed=SEED,
     script:
         "../scripts/prepare/carb_paraphrases.py"
 
@@ -119,18 +122,23 @@ rule carb_paraphrases:
 rule carb_perturbed_items:
     # The right answer rewritten, and in all languages, or as items of the user's own bring it; who is left out is counted.
     input:
-        **CARB.rewrite_sources,
-        item_files=CARB.item_files,
+        references=branch(not CARB.item_files, then="<sources>/carb/references.jsonl"),
+        cultures=branch(not CARB.item_files, then=CARB.culture_file),
+        wordings=[] if CARB.item_files else sorted(map(str, Path(CARB.perturbation.wordings).glob("*.yaml"))),
+        paraphrases=branch(
+            bool(CARB.generators) and not CARB.item_files, then="<prepared>/carb/steps/paraphrases.jsonl"
+        ),
+        item_files=expand("<prepared>/carb/{culture}.jsonl", culture=CULTURES),
     output:
-        rows=CARB.perturbed_files(*PERTURBED_SETS),
+        rows=expand("<prepared>/{items}/{culture}.jsonl", items=PERTURBED_SETS, culture=CULTURES),
         counts="<prepared>/carb/steps/perturbed_counts.csv",
     params:
         cultures=CULTURES,
         sizes={
-            "carb_perturbation": SETTINGS.carb.perturbation.items_per_cell,
-            "carb_consistency": SETTINGS.carb.consistency.items_per_cell,
+            "carb_perturbation": CARB.perturbation.items_per_cell,
+            "carb_consistency": CARB.consistency.items_per_cell,
         },
-        seed=SETTINGS.seed,
+        seed=SEED,
     script:
         "../scripts/prepare/carb_perturbed_items.py"
 
@@ -138,23 +146,27 @@ rule carb_perturbed_items:
 rule locals_pairs:
     # Questions about two answers: with replies by rule for the warm-up, without for GRPO, and to measure on.
     input:
-        item_files=JUDGES.training_items,
-        datasets=expand("<sources>/data/{name}.jsonl", name=JUDGES.settings.datasets),
-        easy=JUDGES.easy_files,
-        cultures=SETTINGS.carb.culture_file,
-        criteria=JUDGES.settings.criteria,
+        item_files=expand("<prepared>/carb_train/{culture}.jsonl", culture=LOCALS.cultures or BUILT_CULTURES),
+        datasets=expand("<sources>/data/{name}.jsonl", name=LOCALS.datasets),
+        easy=[f"<sources>/data/{LOCALS.easy.dataset}.jsonl"] if LOCALS.easy else [],
+        cultures=CARB.culture_file,
+        criteria=LOCALS.criteria,
     output:
         **{use: f"<prepared>/locals/{use}.jsonl" for use in ("warmup", "grpo", "held_out")},
     priority: 3  # seconds, and the longest row of trainings waits for them
     params:
-        sizes=JUDGES.pairs,
-        shares=JUDGES.settings.data_shares,
-        easy_shares=JUDGES.easy_shares,
-        quote=JUDGES.settings.criteria_quote,
-        language=JUDGES.settings.criteria_language,
-        languages=JUDGES.criteria_languages,
-        domains=CARB.built_domains,
-        seed=SCALE.job_seed("locals_pairs"),
+        sizes={
+            "warmup": LOCALS.warmup.pairs if LOCALS.warmup else 0,
+            "grpo": LOCALS.grpo.pairs,
+            "held_out": LOCALS.held_out,
+        },
+        shares=LOCALS.data_shares,
+        easy_shares={use: getattr(LOCALS.easy, use, 0.0) for use in ["warmup", "grpo"]},
+        quote=LOCALS.criteria_quote,
+        language=LOCALS.criteria_language,
+        languages=[LOCALS.criteria_language] if LOCALS.criteria_language else LOCALS.cultures or BUILT_CULTURES,
+        domains=BUILT_DOMAINS,
+        seed=seed_of("locals_pairs"),
     script:
         "../scripts/prepare/locals_pairs.py"
 
@@ -163,16 +175,16 @@ rule carb_questions:
     # Sets of questions, to check what CARB's scores are worth; none of them is an item.
     input:
         [
-            f"<sources>/data/{name}.jsonl" if name in KNOWN.datasets else name
-            for name in SETTINGS.carb.questions
+            f"<sources>/data/{name}.jsonl" if name in CATALOG.datasets else name
+            for name in CARB.questions
         ],
     output:
         "<prepared>/carb/questions.jsonl",
     params:
         choices={
             "cultures": CULTURES,
-            "per_culture": SETTINGS.carb.questions_per_culture,
-            "seed": SETTINGS.seed,
+            "per_culture": CARB.questions_per_culture,
+            "seed": SEED,
         },
     script:
         "../scripts/prepare/carb_questions.py"

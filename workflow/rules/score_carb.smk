@@ -4,16 +4,16 @@
 rule carb_item_states:
     # What a base's reward models share on CARB's items is computed once.
     input:
-        base=lambda wc: SCALE.reward_base(wc.base),
+        base=lambda wc: MODELS.reward_base(wc.base),
         item_files=CARB.item_files,
     output:
         temp("<scores>/frozen/{base}/carb.safetensors"),
     priority: 1
-    threads: SETTINGS.threads.score
+    threads: THREADS.score
     resources:
         **RESOURCES.for_models("score_long", "{base}", minutes=240),
     params:
-        limits=[SCALE.top_layers, SETTINGS.scoring.max_length, SETTINGS.scoring.token_budget],
+        limits=[SETTINGS.top_layers, SETTINGS.scoring.max_length, SETTINGS.scoring.token_budget],
     script:
         "../scripts/score/carb_item_states.py"
 
@@ -29,13 +29,13 @@ rule carb_scores:
     wildcard_constraints:
         scorer=CARB.pattern(left_out=CARB.knockouts.values()),
     priority: lambda wc: int(CARB.entry(wc.scorer)["kind"] == "generative")  # judges take longest
-    threads: SETTINGS.threads.score
+    threads: THREADS.score
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.scorer)], minutes=1440),
     params:
         entry=lambda wc: CARB.entry(wc.scorer),
-        scoring=SCALE.scoring,
-        cache=PATHS.scores_cache("{scorer}"),
+        scoring=SCORING,
+        cache=f"{REPLIES}/{{scorer}}",
         knockout=None,
     script:
         "../scripts/score/carb_scores.py"
@@ -54,12 +54,12 @@ use rule carb_scores as carb_judge_scores with:
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.scorer)], minutes=720),
     params:
-        knockout=SCALE.job_seed("knockout"),
+        knockout=seed_of("knockout"),
 
 
 use rule carb_item_states as carb_perturbed_states with:
     input:
-        base=lambda wc: SCALE.reward_base(wc.base),
+        base=lambda wc: MODELS.reward_base(wc.base),
         item_files=CARB.perturbed_files(*PERTURBED_SETS),
     output:
         temp("<scores>/frozen/{base}/carb_perturbed.safetensors"),
@@ -76,13 +76,13 @@ rule carb_perturbed_scores:
         replies="<scores>/carb_perturbation/{scorer}/replies.csv",
     wildcard_constraints:
         scorer=CARB.pattern(left_out=SCALE.untrained),
-    threads: SETTINGS.threads.score
+    threads: THREADS.score
     resources:
         **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.scorer)], minutes=720),
     params:
         entry=lambda wc: CARB.entry(wc.scorer),
-        scoring=SCALE.scoring,
-        cache=PATHS.scores_cache("{scorer}"),
+        scoring=SCORING,
+        cache=f"{REPLIES}/{{scorer}}",
     script:
         "../scripts/score/carb_perturbed_scores.py"
 
@@ -90,10 +90,10 @@ rule carb_perturbed_scores:
 use rule carb_perturbed_scores as locals_perturbed_scores with:
     # Judges that write criteria are slow, so they see only rewrites of the cultures that they are evaluated on.
     input:
-        models=lambda wc: FILES.folders(JUDGES.judges[PERTURBED_JUDGES[wc.scorer]]),
+        models=lambda wc: MODELS.folders(JUDGES.judges[PERTURBED_JUDGES[wc.scorer]]),
         item_files=expand(
             "<prepared>/carb_perturbation/{culture}.jsonl",
-            culture=JUDGES.settings.evaluation.cultures,
+            culture=LOCALS.evaluation.cultures,
         ),
         frozen=[],
     output:
@@ -106,19 +106,19 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
             "score_long",
             JUDGES.model,
             minutes=240,
-            tokens=JUDGES.settings.judge_token_budget,
+            tokens=LOCALS.judge_token_budget,
         ),
     params:
-        entry=lambda wc: FILES.loadable(JUDGES.judges[PERTURBED_JUDGES[wc.scorer]]),
+        entry=lambda wc: MODELS.loadable(JUDGES.judges[PERTURBED_JUDGES[wc.scorer]]),
         scoring=JUDGES.scoring,
 
 
 rule locals_scores:
     # A judge on the parts of both benchmarks that config.yaml names: in the layout of Think-as-Locals, or of others as they are asked.
     input:
-        models=lambda wc: FILES.folders(JUDGES.judges[wc.judge]),
+        models=lambda wc: MODELS.folders(JUDGES.judges[wc.judge]),
         rows=JUDGES.rows,
-        item_files=expand("<prepared>/carb/{culture}.jsonl", culture=JUDGES.settings.evaluation.cultures),
+        item_files=expand("<prepared>/carb/{culture}.jsonl", culture=LOCALS.evaluation.cultures),
     output:
         rewardbench="<scores>/locals/{judge}/rewardbench.parquet",
         carb="<scores>/locals/{judge}/carb.parquet",
@@ -127,23 +127,23 @@ rule locals_scores:
     wildcard_constraints:
         judge=one_of(JUDGES.judges),
     priority: 1
-    threads: SETTINGS.threads.score
+    threads: THREADS.score
     resources:
         **RESOURCES.for_models(
             "score_long",
             lambda wc: [JUDGES.model_of(wc.judge)],
             minutes=720,
-            tokens=JUDGES.settings.judge_token_budget,
+            tokens=LOCALS.judge_token_budget,
         ),
     params:
-        entry=lambda wc: FILES.loadable(JUDGES.judges[wc.judge]),
+        entry=lambda wc: MODELS.loadable(JUDGES.judges[wc.judge]),
         scoring=JUDGES.scoring,
-        cache=PATHS.scores_cache("{judge}"),
+        cache=f"{REPLIES}/{{judge}}",
         part={
-            "rows_per_subset": JUDGES.settings.evaluation.rows_per_subset,
-            "items_per_cell": JUDGES.settings.evaluation.items_per_cell,
+            "rows_per_subset": LOCALS.evaluation.rows_per_subset,
+            "items_per_cell": LOCALS.evaluation.items_per_cell,
         },
-        seed=SCALE.job_seed("locals_scores"),
+        seed=seed_of("locals_scores"),
     script:
         "../scripts/score/locals_scores.py"
 
@@ -151,25 +151,25 @@ rule locals_scores:
 rule locals_held_out:
     # What a judge has learnt: its verdicts on pairs of the topics that it is trained on, which it was not trained on.
     input:
-        models=lambda wc: FILES.folders(JUDGES.written_by(wc.learner)),
+        models=lambda wc: MODELS.folders(JUDGES.written_by(wc.learner)),
         questions="<prepared>/locals/held_out.jsonl",
     output:
         "<scores>/locals/{learner}/held_out.parquet",
     wildcard_constraints:
         learner=one_of(JUDGES.learners),
     priority: 1
-    threads: SETTINGS.threads.score
+    threads: THREADS.score
     resources:
         **RESOURCES.for_models(
             "score_long",
             JUDGES.model,
             minutes=120,
-            tokens=JUDGES.settings.judge_token_budget,
+            tokens=LOCALS.judge_token_budget,
         ),
     params:
-        entry=lambda wc: FILES.loadable(JUDGES.written_by(wc.learner)),
+        entry=lambda wc: MODELS.loadable(JUDGES.written_by(wc.learner)),
         scoring=JUDGES.scoring,
-        cache=PATHS.scores_cache("locals"),
+        cache=f"{REPLIES}/locals",
     script:
         "../scripts/score/locals_held_out.py"
 
@@ -197,17 +197,17 @@ use rule carb_text_scores as carb_perturbed_text_scores with:
 rule candidates:
     # A policy's answers to questions with accepted answers, several to each.
     input:
-        policy=lambda wc: SCALE.base_folder(wc.policy),
+        policy=lambda wc: MODELS.base(wc.policy),
         questions="<prepared>/carb/questions.jsonl",
     output:
         "<scores>/candidates/{policy}.jsonl",
-    threads: SETTINGS.threads.score
+    threads: THREADS.score
     resources:
         **RESOURCES.for_models("generate", "{policy}", minutes=480, tokens=CANDIDATES_AT_ONCE),
     params:
         policy=lambda wc: wc.policy,
-        sampling={"settings": SETTINGS.carb.candidates, "precision": SETTINGS.precision},
-        seed=lambda wc: SCALE.job_seed("candidates", wc.policy),
+        sampling={"settings": CARB.candidates, "precision": SETTINGS.precision},
+        seed=lambda wc: seed_of("candidates", wc.policy),
     script:
         "../scripts/score/candidates.py"
 
@@ -223,23 +223,23 @@ use rule candidates as grpo_answers with:
         scorer=one_of(CARB.rewarding),
     resources:
         **RESOURCES.for_models(
-            "generate", lambda wc: [SETTINGS.carb.grpo.policy], minutes=240, tokens=CANDIDATES_AT_ONCE
+            "generate", lambda wc: [CARB.grpo.policy], minutes=240, tokens=CANDIDATES_AT_ONCE
         ),
     params:
         policy=lambda wc: f"grpo_{wc.scorer}",
-        sampling={"settings": SETTINGS.carb.candidates, "precision": SETTINGS.precision, "greedy": True},
-        seed=SCALE.job_seed("grpo_answers"),
+        sampling={"settings": CARB.candidates, "precision": SETTINGS.precision, "greedy": True},
+        seed=seed_of("grpo_answers"),
 
 
 use rule grpo_answers as grpo_start_answers with:
     # The same of the policy before its training.
     input:
-        policy=lambda wc: SCALE.base_folder(SETTINGS.carb.grpo.policy),
+        policy=lambda wc: MODELS.base(CARB.grpo.policy),
         questions="<prepared>/carb/questions.jsonl",
     output:
         "<scores>/grpo/start.jsonl",
     params:
-        policy=SETTINGS.carb.grpo and SETTINGS.carb.grpo.policy,
+        policy=CARB.grpo and CARB.grpo.policy,
 
 
 use rule carb_scores as candidate_scores with:

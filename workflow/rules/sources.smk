@@ -1,6 +1,16 @@
 # Stage 1: pretrained models and raw data, from where the catalog says.
 
 
+rule scorers:
+    # The sheet: what each scorer is, and which tables read its scores. Scripts that need it merge on `scorer`.
+    output:
+        "<results>/work/scorers.csv",
+    params:
+        sheet=printed(PLAN.sheet, LANGUAGES).to_dict("list"),
+    script:
+        "../scripts/sources/scorers.py"
+
+
 rule hub_revision:
     # A moving revision of a hub repository is resolved once; all jobs of the scale then take the same commit.
     output:
@@ -8,8 +18,8 @@ rule hub_revision:
     wildcard_constraints:
         kind="model|dataset",
     params:
-        asked=lambda wc: FILES.hub[wc.kind, wc.repository],
-        known=lambda wc: locked(PLAN.revisions, wc.kind, *FILES.hub[wc.kind, wc.repository]),
+        asked=lambda wc: MODELS.hub[wc.kind, wc.repository],
+        known=lambda wc: PLAN.locked(wc.kind, *MODELS.hub[wc.kind, wc.repository]),
     script:
         "../scripts/sources/hub_revision.py"
 
@@ -23,21 +33,21 @@ rule hub_model:
     resources:
         **RESOURCES.for_tables(mb=8_000, minutes=720),
     params:
-        repository=lambda wc: FILES.hub["model", wc.repository][0],
+        repository=lambda wc: MODELS.hub["model", wc.repository][0],
     script:
         "../scripts/sources/hub_model.py"
 
 
 rule base_model:
     input:
-        revision=lambda wc: FILES.revision("model", KNOWN.models[wc.base]["source"]),
+        revision=lambda wc: MODELS.revision("model", CATALOG.models[wc.base]["source"]),
     output:
         directory("<sources>/models/{base}"),
     resources:
         **RESOURCES.for_models("load", "{base}", on_gpu=False, minutes=240),
     params:
-        entry=lambda wc: {key: KNOWN.models[wc.base][key] for key in ("source", "chat_template")},
-        seed=lambda wc: SCALE.job_seed("base", wc.base),
+        entry=lambda wc: {key: CATALOG.models[wc.base][key] for key in ("source", "chat_template")},
+        seed=lambda wc: seed_of("base", wc.base),
     script:
         "../scripts/sources/base_model.py"
 
@@ -45,18 +55,18 @@ rule base_model:
 rule dataset:
     input:
         lambda wc: (
-            sorted(str(path) for path in Path(KNOWN.datasets[wc.dataset]["path"]).glob("*.yaml"))
-            if KNOWN.datasets[wc.dataset]["kind"] == "templates"
+            sorted(str(path) for path in Path(CATALOG.datasets[wc.dataset]["path"]).glob("*.yaml"))
+            if CATALOG.datasets[wc.dataset]["kind"] == "templates"
             else []
         ),
-        revision=lambda wc: FILES.revision("dataset", KNOWN.datasets[wc.dataset]),
+        revision=lambda wc: MODELS.revision("dataset", CATALOG.datasets[wc.dataset]),
         schema=PLAN.project.file("workflow/schemas/templates.schema.yaml"),
     output:
         "<sources>/data/{dataset}.jsonl",
     resources:
         **RESOURCES.for_tables(mb=32_000, minutes=240),
     params:
-        entry=lambda wc: SCALE.dataset(wc.dataset),
+        entry=lambda wc: dataset_entry(SETTINGS, CATALOG, wc.dataset),
     script:
         "../scripts/sources/dataset.py"
 
@@ -66,9 +76,9 @@ rule judge_question:
     output:
         "<sources>/judge_questions/{question}.yaml",
     wildcard_constraints:
-        question=one_of(KNOWN.judge_wordings),
+        question=one_of(CATALOG.judge_wordings),
     params:
-        wording=lambda wc: KNOWN.judge_wordings[wc.question],
+        wording=lambda wc: CATALOG.judge_wordings[wc.question],
     script:
         "../scripts/sources/judge_question.py"
 
@@ -76,16 +86,16 @@ rule judge_question:
 rule carb_references:
     # What is true of which culture: topics that language models wrote, and facts from packages.
     input:
-        cultures=SETTINGS.carb.culture_file,
-        topics=sorted(str(path) for path in Path(SETTINGS.carb.topics).glob("*.yaml")),
+        cultures=CARB.culture_file,
+        topics=sorted(str(path) for path in Path(CARB.topics).glob("*.yaml")),
         schema=PLAN.project.file("workflow/schemas/carb_topics.schema.yaml"),
     output:
         "<sources>/carb/references.jsonl",
     params:
-        folder=lambda wc: SETTINGS.carb.topics,
-        cultures=CARB.built_cultures,
-        domains=CARB.built_domains,
-        topics_per_domain=SETTINGS.carb.topics_per_domain,
-        seed=SETTINGS.seed,
+        folder=lambda wc: CARB.topics,
+        cultures=BUILT_CULTURES,
+        domains=BUILT_DOMAINS,
+        topics_per_domain=CARB.topics_per_domain,
+        seed=SEED,
     script:
         "../scripts/sources/carb_references.py"

@@ -5,7 +5,7 @@
 rule truncated_base:
     # The lowest layers of a base, which read a request better than the top ones do.
     input:
-        base=lambda wc: SCALE.base_folder(wc.base),
+        base=lambda wc: MODELS.base(wc.base),
     output:
         directory("<models>/bases/{base}"),
     resources:
@@ -18,12 +18,12 @@ rule truncated_base:
 
 rule reward_model:
     input:
-        base=lambda wc: SCALE.reward_base(ModelName.parse(wc.model).base),
+        base=lambda wc: MODELS.reward_base(ModelName.parse(wc.model).base),
         rows=lambda wc: f"<translated>/train/{ModelName.parse(wc.model).language}.jsonl",
     output:
         directory("<models>/{model}"),
     priority: 1
-    threads: SETTINGS.threads.train
+    threads: THREADS.train
     resources:
         **RESOURCES.for_models(
             "train",
@@ -32,10 +32,15 @@ rule reward_model:
             minutes=1440,
         ),
     params:
-        training=SCALE.training(SETTINGS.reward_model),
-        launch=SCALE.launch,
-        seed=lambda wc: SCALE.reward_model_seed(wc.model),
-        checkpoints=PATHS.model("checkpoints/{model}"),
+        training=SETTINGS.training_arguments(SETTINGS.reward_model),
+        launch=LAUNCH,
+        seed=lambda wc: seed_of(
+            "reward_model",
+            wc.model
+            if SETTINGS.seed_per_language
+            else str(ModelName(SHEET.base[wc.model], SOURCE, SHEET.seed[wc.model])),
+        ),
+        checkpoints=f"{TRAININGS}/checkpoints/{{model}}",
     script:
         "../scripts/train/reward_model.py"
 
@@ -43,46 +48,46 @@ rule reward_model:
 use rule reward_model as judge_reward_model with:
     # Figure 3's judge, where it is trained here: with other templates and another seed than the reward models that label.
     input:
-        base=lambda wc: SCALE.reward_base(ModelName.parse(wc.model).base),
+        base=lambda wc: MODELS.reward_base(ModelName.parse(wc.model).base),
         rows=lambda wc: f"<translated>/judge/{ModelName.parse(wc.model).language}.jsonl",
     output:
         directory("<models>/judges/{model}"),
     priority: 0
     params:
-        seed=lambda wc: SCALE.job_seed("judge_reward_model", wc.model),
-        checkpoints=PATHS.model("checkpoints/judges/{model}"),
+        seed=lambda wc: seed_of("judge_reward_model", wc.model),
+        checkpoints=f"{TRAININGS}/checkpoints/judges/{{model}}",
 
 
 rule sft_policy:
     input:
-        base=SCALE.base_folder(ALIGNMENT.policy),
+        base=MODELS.base(ALIGNMENT.policy),
         rows=expand("<translated>/train/{language}.jsonl", language=LANGUAGES),
     output:
         directory("<models>/policies/sft"),
     priority: 1  # all that follows waits for it
     conda:
         "../../envs/align.yaml"
-    threads: SETTINGS.threads.train
+    threads: THREADS.train
     resources:
         **RESOURCES.for_models("supervise", ALIGNMENT.policy, ALIGNMENT.sft, minutes=720),
     params:
-        training=SCALE.policy_training(ALIGNMENT.sft),
-        launch=SCALE.launch,
-        seed=SCALE.job_seed("sft_policy"),
-        checkpoints=PATHS.policy("checkpoints/sft"),
+        training=SETTINGS.policy_arguments(ALIGNMENT.sft),
+        launch=LAUNCH,
+        seed=seed_of("sft_policy"),
+        checkpoints=f"{TRAININGS}/policies/checkpoints/sft",
     script:
         "../scripts/train/sft_policy.py"
 
 
 rule sampled_responses:
     input:
-        policy=SCALE.policy_start,
+        policy=MODELS.policy_start,
         rows=f"<translated>/{'prompts' if ALIGNMENT.prompt_data else 'dev'}/{{language}}.jsonl",
     output:
         "<models>/policy_data/responses_{language}.jsonl",
     conda:
         "../../envs/align.yaml"
-    threads: SETTINGS.threads.score
+    threads: THREADS.score
     resources:
         **RESOURCES.for_models("generate", ALIGNMENT.policy, minutes=1440, tokens=SAMPLED_AT_ONCE),
     params:
@@ -90,8 +95,8 @@ rule sampled_responses:
         # Those of a dataset are drawn before they are translated; a few translations may be alike.
         alike=0.01 if ALIGNMENT.prompt_data else 0,
         responses=ALIGNMENT.responses,
-        sampling=SCALE.policy_sampling,
-        seed=lambda wc: SCALE.job_seed("sampled_responses", wc.language),
+        sampling=SETTINGS.sampling_arguments(ALIGNMENT.sampling),
+        seed=lambda wc: seed_of("sampled_responses", wc.language),
     script:
         "../scripts/train/sampled_responses.py"
 
@@ -105,19 +110,19 @@ rule labelled_pairs:
         counts="<models>/policy_data/pairs_{language}.csv",
     conda:
         "../../envs/align.yaml"
-    threads: SETTINGS.threads.score
+    threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", ALIGNMENT.reward_base, minutes=720),
     params:
         labellers=LABELLERS,
-        scoring=SCALE.scoring,
+        scoring=SCORING,
     script:
         "../scripts/train/labelled_pairs.py"
 
 
 rule dpo_policy:
     input:
-        policy=SCALE.policy_start,
+        policy=MODELS.policy_start,
         pairs="<models>/policy_data/pairs_{labeller}_{language}.jsonl",
     output:
         directory("<models>/policies/dpo_{labeller}_{language}{seed}"),
@@ -126,13 +131,13 @@ rule dpo_policy:
     priority: 1
     conda:
         "../../envs/align.yaml"
-    threads: SETTINGS.threads.train
+    threads: THREADS.train
     resources:
         **RESOURCES.for_models("train", ALIGNMENT.policy, ALIGNMENT.dpo, minutes=1440),
     params:
-        training=SCALE.policy_training(ALIGNMENT.dpo),
-        launch=SCALE.launch,
-        seed=lambda wc: SCALE.job_seed("dpo_policy", f"{wc.language}{wc.seed}"),
-        checkpoints=PATHS.policy("checkpoints/dpo_{labeller}_{language}{seed}"),
+        training=SETTINGS.policy_arguments(ALIGNMENT.dpo),
+        launch=LAUNCH,
+        seed=lambda wc: seed_of("dpo_policy", f"{wc.language}{wc.seed}"),
+        checkpoints=f"{TRAININGS}/policies/checkpoints/dpo_{{labeller}}_{{language}}{{seed}}",
     script:
         "../scripts/train/dpo_policy.py"

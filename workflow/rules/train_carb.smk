@@ -4,7 +4,7 @@
 
 rule locals_warmup:
     input:
-        base=SCALE.base_folder(JUDGES.settings.base),
+        base=MODELS.base(LOCALS.base),
         rows="<prepared>/locals/warmup.jsonl",
     output:
         directory("<models>/locals/{warmup}"),
@@ -13,43 +13,43 @@ rule locals_warmup:
     priority: 2  # three trainings wait for it
     conda:
         "../../envs/align.yaml"
-    threads: SETTINGS.threads.train
+    threads: THREADS.train
     resources:
-        **RESOURCES.for_models("supervise", JUDGES.settings.base, JUDGES.settings.warmup, minutes=720),
+        **RESOURCES.for_models("supervise", LOCALS.base, LOCALS.warmup, minutes=720),
     params:
-        training=SCALE.policy_training(JUDGES.settings.warmup),
-        launch=SCALE.launch,
+        training=SETTINGS.policy_arguments(LOCALS.warmup),
+        launch=LAUNCH,
         criteria=lambda wc: WARMUPS[wc.warmup],
-        seed=SCALE.job_seed("locals_warmup"),
-        checkpoints=PATHS.locals_model("checkpoints/{warmup}"),
+        seed=seed_of("locals_warmup"),
+        checkpoints=f"{TRAININGS}/locals/checkpoints/{{warmup}}",
     script:
         "../scripts/train/locals_warmup.py"
 
 
 rule locals_grpo:
     input:
-        start=lambda wc: JUDGES.start(wc.run),
+        start=lambda wc: (
+            warmup_folder(SETTINGS.results, wc.run) if LOCALS.warmup else MODELS.base(LOCALS.base)
+        ),
         questions="<prepared>/locals/grpo.jsonl",
     output:
         directory("<models>/locals/{run}"),
     wildcard_constraints:
-        run=one_of([*JUDGES.settings.runs, *JUDGES.repeats]),
+        run=one_of([*LOCALS.runs, *repeats(LOCALS)]),
     priority: 2
     conda:
         "../../envs/align.yaml"
-    threads: SETTINGS.threads.train
+    threads: THREADS.train
     resources:
-        **RESOURCES.for_models("grpo", JUDGES.settings.base, JUDGES.settings.grpo, minutes=2880),
+        **RESOURCES.for_models("grpo", LOCALS.base, LOCALS.grpo, minutes=2880),
     params:
         training=lambda wc: {
-            **SCALE.policy_training(JUDGES.settings.grpo),
-            "rewards": JUDGES.rewards(wc.run),
-            "criteria": JUDGES.criteria(wc.run),
-            "quote": JUDGES.quote(wc.run),
+            **SETTINGS.policy_arguments(LOCALS.grpo),
+            **training_of(LOCALS, wc.run),
         },
-        launch=SCALE.launch,
-        seed=lambda wc: JUDGES.grpo_seed(wc.run),
-        checkpoints=PATHS.locals_model("checkpoints/{run}"),
+        launch=LAUNCH,
+        seed=lambda wc: seed_of("locals_grpo", *seed_key(wc.run)),
+        checkpoints=f"{TRAININGS}/locals/checkpoints/{{run}}",
     script:
         "../scripts/train/locals_grpo.py"
 
@@ -57,30 +57,30 @@ rule locals_grpo:
 rule grpo_policy:
     # A policy that a reward model's score rewards, on prompts of topics that no item of the benchmark is of.
     input:
-        policy=lambda wc: SCALE.base_folder(SETTINGS.carb.grpo.policy),
-        models=lambda wc: CARB.folders(wc.scorer),
-        item_files=list(CARB.training_items.values()),
+        policy=lambda wc: MODELS.base(CARB.grpo.policy),
+        models=lambda wc: MODELS.folders(item_entry(wc.scorer)),
+        item_files=expand("<prepared>/carb_train/{culture}.jsonl", culture=BUILT_CULTURES),
     output:
         directory("<models>/policies/grpo_{scorer}"),
     wildcard_constraints:
-        scorer=one_of(CARB.rewarding),
+        scorer=one_of(REWARDING),
     priority: 1
     conda:
         "../../envs/align.yaml"
-    threads: SETTINGS.threads.train
+    threads: THREADS.train
     resources:
         **RESOURCES.for_models(
-            "grpo", lambda wc: [CARB.grpo_models(wc.scorer)], SETTINGS.carb.grpo, minutes=1440
+            "grpo", lambda wc: [{**CATALOG.models[CARB.grpo.policy], "reference": RESOURCES.model(wc.scorer)}], CARB.grpo, minutes=1440
         ),
     params:
-        training=SCALE.policy_training(SETTINGS.carb.grpo),
+        training=SETTINGS.policy_arguments(CARB.grpo),
         reward=lambda wc: {
-            "entry": CARB.entry(wc.scorer),
-            "scoring": SCALE.scoring,
-            "cache": PATHS.scores_cache(wc.scorer),
+            "entry": MODELS.loadable(item_entry(wc.scorer)),
+            "scoring": SCORING,
+            "cache": f"{REPLIES}/{wc.scorer}",
         },
-        launch=SCALE.launch,
-        seed=SCALE.job_seed("grpo_policy"),
-        checkpoints=PATHS.policy("checkpoints/grpo_{scorer}"),
+        launch=LAUNCH,
+        seed=seed_of("grpo_policy"),
+        checkpoints=f"{TRAININGS}/policies/checkpoints/grpo_{{scorer}}",
     script:
         "../scripts/train/grpo_policy.py"

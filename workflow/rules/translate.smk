@@ -4,23 +4,23 @@
 rule translated_rows:
     input:
         rows="<prepared>/{rowset}.jsonl",
-        engine=lambda wc: engine_of(SCALE, wc.language, wc.rowset).file,
+        engine=lambda wc: engine_of(MODELS, wc.language, wc.rowset).file,
     output:
         "<translated>/{rowset}/{language}.jsonl",
     priority: 2  # seconds with a catalog, and the longest training waits for one of them
-    threads: SETTINGS.threads.translate
+    threads: THREADS.translate
     resources:
         **RESOURCES.for_models(
             "generate",
-            lambda wc: engine_of(SCALE, wc.language, wc.get("rowset")).models,
+            lambda wc: engine_of(MODELS, wc.language, wc.get("rowset")).models,
             minutes=5760,
             tokens=TRANSLATED_AT_ONCE,
         ),
     params:
-        engine=lambda wc: engine_of(SCALE, wc.language).arguments,
+        engine=lambda wc: engine_of(MODELS, wc.language).arguments,
         source=SOURCE,
         first=None,
-        code_subsets=lambda wc: KNOWN.benchmarks.get(wc.get("rowset"), {}).get("code", []),
+        code_subsets=lambda wc: CATALOG.benchmarks.get(wc.get("rowset"), {}).get("code", []),
     script:
         "../scripts/translate/translated_rows.py"
 
@@ -28,18 +28,18 @@ rule translated_rows:
 use rule translated_rows as engine_sample with:
     input:
         rows=quality_rows(SCALE),
-        engine=lambda wc: Engine(SCALE, wc.engine, wc.language).file,
+        engine=lambda wc: Engine(MODELS, wc.engine, wc.language).file,
     output:
         "<translated>/samples/{engine}/{language}.jsonl",
     resources:
         **RESOURCES.for_models(
             "generate",
-            lambda wc: Engine(SCALE, wc.engine, wc.language).models,
+            lambda wc: Engine(MODELS, wc.engine, wc.language).models,
             minutes=240,
             tokens=TRANSLATED_AT_ONCE,
         ),
     params:
-        engine=lambda wc: Engine(SCALE, wc.engine, wc.language).arguments,
+        engine=lambda wc: Engine(MODELS, wc.engine, wc.language).arguments,
         first=SETTINGS.translation.quality_rows,
         code_subsets=[],
 
@@ -61,7 +61,7 @@ rule own_benchmark:
 
 rule passages:
     input:
-        FILES.items(SETTINGS.passages),
+        dataset_file(SETTINGS, CATALOG, SETTINGS.passages),
     output:
         expand("<translated>/passages/{language}.jsonl", language=languages_brought(SCALE, SETTINGS.passages)),
     conda:
@@ -74,7 +74,7 @@ rule passages:
 
 rule instructions:
     input:
-        FILES.items(ALIGNMENT.instructions),
+        dataset_file(SETTINGS, CATALOG, ALIGNMENT.instructions),
     output:
         expand(
             "<translated>/instructions/{language}.jsonl",
@@ -86,7 +86,7 @@ rule instructions:
         languages=languages_brought(SCALE, ALIGNMENT.instructions),
         roles=["prompt"] if ALIGNMENT.reference else ["prompt", "reference"],
         max_instructions=ALIGNMENT.max_instructions,
-        seed=SETTINGS.seed,
+        seed=SEED,
     script:
         "../scripts/translate/instructions.py"
 
@@ -95,7 +95,7 @@ use rule translated_rows as translated_passages with:
     # Into languages that the passages do not bring.
     input:
         rows="<translated>/passages/<source>.jsonl",
-        engine=lambda wc: engine_of(SCALE, wc.language).file,
+        engine=lambda wc: engine_of(MODELS, wc.language).file,
     output:
         "<translated>/passages/{language}.jsonl",
     wildcard_constraints:
@@ -106,7 +106,7 @@ use rule translated_passages as translated_instructions with:
     # Into languages that the instructions do not bring.
     input:
         rows="<translated>/instructions/<source>.jsonl",
-        engine=lambda wc: engine_of(SCALE, wc.language).file,
+        engine=lambda wc: engine_of(MODELS, wc.language).file,
     output:
         "<translated>/instructions/{language}.jsonl",
     wildcard_constraints:

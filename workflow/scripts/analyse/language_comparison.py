@@ -1,14 +1,13 @@
 """Compare all reward models on one language."""
 
-import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison, mean_of
 from polyreward.analysis.tables import LANGUAGE_COLUMNS
-from polyreward.core.naming import ModelName
+from polyreward.core.sheet import half_right, read_sheet
 from polyreward.core.tables import read_scores, unavailable_reasons, write_table
 from polyreward.core.unavailable import sizes_of
 from polyreward.ops.jobs import run
@@ -17,23 +16,23 @@ from polyreward.ops.jobs import run
 def language_table(
     scores: pd.DataFrame,
     missing: Mapping[str, str],
+    sheet: pd.DataFrame,
     benchmark: Benchmark,
     interval: Interval,
-    half_credit: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return Tables 3-7's rows of one language, one for each reward model: the mean over its seeds.
 
     base_model and rm_training are empty for a reward model that was not trained here. missing: {reward model:
-    why its row is empty}. half_credit: reward models whose ties are half right."""
-    comparison = Comparison(scores, benchmark, interval, half_credit)
-    seeds: dict[str, list[str]] = {}
+    why its row is empty}. sheet: what the reward models are."""
+    comparison = Comparison(scores, benchmark, interval, half_right(sheet))
+    seeds: dict[tuple[str, ...], list[str]] = {}
     for model in comparison.scorers:
-        first = str(dataclasses.replace(ModelName.parse(model), seed=1)) if "_" in model else model
-        seeds.setdefault(first, []).append(model)
+        base, trained_in = sheet.loc[model, ["base", "trained_in"]]
+        seeds.setdefault((base, trained_in) if trained_in else (model,), []).append(model)
     records = []
-    for model, of_model in seeds.items():
-        trained = ModelName.parse(model) if "_" in model else None
-        names = {"base_model": trained.base, "rm_training": trained.language} if trained else {}
+    for key, of_model in seeds.items():
+        model = of_model[0]  # the first seed, whose name has no number
+        names = dict(zip(["base_model", "rm_training"], key, strict=True)) if sheet.at[model, "trained_in"] else {}
         over_seeds = {"n_seeds": len(of_model), "avg_sd": comparison.spread(of_model)}
         contrast = comparison.contrast(mean_of(of_model), [of_model])
         records.append({"reward_model": model, **names, **over_seeds, **contrast})
@@ -43,10 +42,10 @@ def language_table(
 
 
 def main(snakemake):
-    params, files = snakemake.params, snakemake.input
+    params, files = snakemake.params, snakemake.input.scores
     facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
     missing = unavailable_reasons(files)
-    table = language_table(read_scores(files), missing, facts, interval, params.half_credit)
+    table = language_table(read_scores(files), missing, read_sheet(snakemake.input.sheet), facts, interval)
     write_table(table, snakemake.output[0], LANGUAGE_COLUMNS)
 
 

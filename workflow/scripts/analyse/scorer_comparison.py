@@ -1,6 +1,6 @@
 """Compare all scorers of one benchmark and language."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -8,6 +8,7 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison
 from polyreward.analysis.tables import ESTIMATE
 from polyreward.core.files import read_jsonl
+from polyreward.core.sheet import half_right, read_sheet
 from polyreward.core.tables import read_scores, write_table
 from polyreward.ops.jobs import run
 
@@ -33,22 +34,19 @@ def length_slices(rows: Sequence[dict]) -> dict[str, list[str]]:
 def scorer_tables(
     scores: pd.DataFrame,
     rows: Sequence[dict],
-    baselines: Collection[str],
+    sheet: pd.DataFrame,
     benchmark: Benchmark,
     interval: Interval,
-    half_credit: Collection[str] = (),
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return (rows of baselines.csv, rows of subsets.csv) for one benchmark and language.
-
-    half_credit: reward models whose ties are half right, as a baseline's are."""
-    of_scorer, of_subset, half_right = [], [], {*baselines, *half_credit}
+    """Return (rows of baselines.csv, rows of subsets.csv) for one benchmark and language; sheet: of its scorers."""
+    of_scorer, of_subset, half = [], [], half_right(sheet)
     for slice_name, ids in length_slices(rows).items():
         if not ids:
             continue
         in_slice = scores[scores["id"].isin(ids)]
-        comparison = Comparison(in_slice, benchmark, interval, half_right, slice_name != "all")
+        comparison = Comparison(in_slice, benchmark, interval, half, slice_name != "all")
         for name in comparison.scorers:
-            key = _key(comparison, name, baselines)
+            key = _key(comparison, name, sheet)
             of_scorer.append({**key, "slice": slice_name, **comparison.contrast({name: 1.0})})
             if slice_name == "all":
                 of_subset.append(comparison.by_subset(name).assign(**key))
@@ -58,41 +56,40 @@ def scorer_tables(
 def kind_table(
     scores: pd.DataFrame,
     rows: Sequence[dict],
-    baselines: Collection[str],
+    sheet: pd.DataFrame,
     benchmark: Benchmark,
     interval: Interval,
-    half_credit: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return rows of kinds.csv: each scorer's accuracy on each kind of rejected answer, or on `written`."""
     kinds = {row["id"]: row.get("kind", "written") for row in rows}
     by_kind = Benchmark(benchmark.name, {"": list(dict.fromkeys(kinds.values()))}, {})
     scores = scores.assign(subset=scores["id"].map(kinds))
-    comparison = Comparison(scores, by_kind, interval, {*baselines, *half_credit})
+    comparison = Comparison(scores, by_kind, interval, half_right(sheet))
     return pd.concat(
         comparison.by_subset(name)
         .rename(columns={"subset": "rejected"})
-        .assign(**_key(comparison, name, baselines))
+        .assign(**_key(comparison, name, sheet))
         for name in comparison.scorers
     )[KIND_COLUMNS]
 
 
-def _key(comparison: Comparison, scorer: str, baselines: Collection[str]) -> dict[str, str]:
+def _key(comparison: Comparison, scorer: str, sheet: pd.DataFrame) -> dict[str, str]:
     return {
         "benchmark": comparison.benchmark.name,
         "eval_language": comparison.language,
         "scorer": scorer,
-        "kind": "baseline" if scorer in baselines else "reward model",
+        "kind": "baseline" if sheet.at[scorer, "kind"] == "baseline" else "reward model",
     }
 
 
 def main(snakemake):
     params, files = snakemake.params, snakemake.input
     facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
-    scores, rows = read_scores(files.scores), read_jsonl(files.rows)
-    scorers, subsets = scorer_tables(scores, rows, params.baselines, facts, interval, params.half_credit)
+    scores, rows, sheet = read_scores(files.scores), read_jsonl(files.rows), read_sheet(files.sheet)
+    scorers, subsets = scorer_tables(scores, rows, sheet, facts, interval)
     write_table(scorers, snakemake.output.scorers, SCORER_COLUMNS)
     write_table(subsets, snakemake.output.subsets, SUBSET_COLUMNS)
-    kinds = kind_table(scores, rows, params.baselines, facts, interval, params.half_credit)
+    kinds = kind_table(scores, rows, sheet, facts, interval)
     write_table(kinds, snakemake.output.kinds, KIND_COLUMNS)
 
 

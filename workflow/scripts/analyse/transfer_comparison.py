@@ -3,6 +3,7 @@
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.analysis.tables import TRANSFER_COLUMNS, transfer_table
+from polyreward.core.sheet import read_sheet
 from polyreward.core.tables import read_scores, write_table
 from polyreward.ops.jobs import run
 
@@ -10,7 +11,7 @@ from polyreward.ops.jobs import run
 def main(snakemake):
     params = snakemake.params
     facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
-    table = transfer_table(read_scores(snakemake.input), params.source, facts, interval)
+    table = transfer_table(read_scores(snakemake.input.scores), read_sheet(snakemake.input.sheet), params.source, facts, interval)
     write_table(table, snakemake.output[0], TRANSFER_COLUMNS)
 
 

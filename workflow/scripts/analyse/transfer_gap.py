@@ -3,6 +3,7 @@
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.analysis.tables import GAP_COLUMNS, transfer_gaps
+from polyreward.core.sheet import read_sheet
 from polyreward.core.tables import read_scores, write_table
 from polyreward.ops.jobs import run
 
@@ -10,8 +11,10 @@ from polyreward.ops.jobs import run
 def main(snakemake):
     params = snakemake.params
     facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
-    scores = read_scores(snakemake.input)
-    table = transfer_gaps(scores, params.bases, params.languages, facts, interval)
+    scores = read_scores(snakemake.input.scores)
+    table = transfer_gaps(
+        scores, read_sheet(snakemake.input.sheet), params.bases, params.languages, facts, interval
+    )
     write_table(table, snakemake.output[0], GAP_COLUMNS)
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 from polyreward.analysis.accuracy import correctness
 from polyreward.analysis.bootstrap import Interval, resampled_means, share_interval
 from polyreward.analysis.comparison import tables_of_same_pairs
+from polyreward.core.sheet import read_sheet
 from polyreward.core.tables import read_scores, write_table
 from polyreward.ops.jobs import run
 
@@ -21,22 +22,19 @@ TWIN_COLUMNS = ["eval_language", "section", "scorer", "kind", *MEASURES, "n_fami
 
 def twin_table(
     scores: pd.DataFrame,
-    baselines: Collection[str],
+    sheet: pd.DataFrame,
     sections: Mapping[str, Collection[str]],
     interval: Interval,
-    half_credit: Collection[str] = (),
 ) -> pd.DataFrame:
-    """Return twins.csv's rows of one language: each section, and all families together.
-
-    half_credit: reward models whose ties are half right, as the baselines' are."""
+    """Return twins.csv's rows of one language: each section, and all families together; sheet: of its scorers."""
     tables, records = tables_of_same_pairs(scores), []
     for section, subsets in {"all": scores["subset"].unique(), **sections}.items():
         for name, table in tables.items():
             own = table[table["subset"].isin(subsets)]
             if own.empty:
                 continue
-            kind = "baseline" if name in baselines else "reward model"
-            ties = "half" if name in {*baselines, *half_credit} else "wrong"
+            kind = "baseline" if sheet.at[name, "kind"] == "baseline" else "reward model"
+            ties = sheet.at[name, "ties"]
             key = {"eval_language": own["language"].iloc[0], "section": section, "scorer": name, "kind": kind}
             records.append({**key, **twin_row(own, ties, interval)})
     return pd.DataFrame(records)
@@ -69,7 +67,8 @@ def twin_row(scores: pd.DataFrame, ties: str, interval: Interval) -> dict[str, f
 def main(snakemake):
     params = snakemake.params
     interval, sections = Interval(**params.interval), params.benchmark["sections"]
-    table = twin_table(read_scores(snakemake.input), params.baselines, sections, interval, params.half_credit)
+    scores, sheet = read_scores(snakemake.input.scores), read_sheet(snakemake.input.sheet)
+    table = twin_table(scores, sheet, sections, interval)
     write_table(table, snakemake.output[0], TWIN_COLUMNS)
 
 

@@ -1,68 +1,49 @@
-"""The plan of a run: settings, catalogs and registry, all checked, and what the rules take from them."""
+"""The plan of a run: settings, catalogs, sheet and registry, all checked, for the rules."""
 
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import update_config
 
-from polyreward.carb.inputs import Carb
-from polyreward.config.catalogs import Known, read_catalogs, read_checked
-from polyreward.config.inputs import stacked_tables, transfer_notebook
-from polyreward.config.model_files import ModelFiles
-from polyreward.config.project import Project
-from polyreward.config.registry import Registry, registry_of
-from polyreward.config.scale import Scale
-from polyreward.config.settings import Places, check_catalogs, check_fit, parsed_settings
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.yaml_files import check_settings_files, parsed_yaml
-from polyreward.ops.jobs import PORTABLE
-from polyreward.ops.machine import cuda_devices
+from polyreward.core.yaml_files import check_settings_files, parsed_yaml, read_yaml
+from polyreward.ops.machine import PORTABLE, cuda_devices
 from polyreward.ops.resources import JobResources
 from polyreward.ops.workflow import site_of
-from polyreward.settings.carb import Carb as CarbSettings
-from polyreward.settings.carb import Perturbation
+from polyreward.settings.carb import Carb, Perturbation
+from polyreward.settings.messages import Places, parsed_settings
 from polyreward.settings.model import Settings
-from polyreward.settings.think_as_locals import ThinkAsLocals as JudgeSettings
-from polyreward.sources.revisions import read_lock
-from polyreward.think_as_locals.inputs import ThinkAsLocals
+from polyreward.settings.think_as_locals import ThinkAsLocals
+from polyreward.sheet.catalogs import Catalog, Project, read_catalogs, read_checked
+from polyreward.sheet.checks import check_catalogs, check_fit
+from polyreward.sheet.entries import Models
+from polyreward.sheet.registry import Registry, registry_of
+from polyreward.sheet.scorers import Sheet, sheet_of
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What the rules take. project: where its own files are. resources: what jobs ask for."""
+class Plan(NamedTuple):
+    """What the rules take.
+
+    project: where its own files are. claims: workflow/claims.yaml. revisions: locked commits of the hub."""
 
     project: Project
     settings: Settings
-    known: Known
-    claims: dict
-    revisions: dict
+    catalog: Catalog
+    models: Models
+    sheet: Sheet
     artifacts: Registry
     resources: JobResources
-    scale: Scale
-    files: ModelFiles
-    carb: Carb
-    judges: ThinkAsLocals
+    claims: dict
+    revisions: dict
 
-    @cached_property
-    def stacked(self) -> dict[str, list[str]]:
-        """{table: the files of its rows} of tables that are put on top of each other."""
-        paths = self.scale.paths
-        return {
-            **stacked_tables(self.scale),
-            "carb_construction": [paths.carb_step("counts.csv")],
-        }
-
-    @cached_property
-    def notebooks(self) -> dict[str, list[str]]:
-        """{notebook: the files that it reads}."""
-        return {"transfer": transfer_notebook(self.scale), "carb": self.carb.notebook}
+    def locked(self, kind: str, repository: str, revision: str) -> str | None:
+        """Return the locked commit of a hub repository's revision, or None; kind: model or dataset."""
+        return self.revisions.get(kind, {}).get(repository, {}).get(revision)
 
     def check_languages(self) -> None:
         """Print what each target language that brings a folder has of the scale's texts.
@@ -73,7 +54,7 @@ class Plan:
         from polyreward.ops.preflight import check_languages  # takes a tenth of a second to import
 
         try:
-            for line in check_languages(self.scale, Path()):
+            for line in check_languages(self.settings, self.catalog, Path()):
                 print(line, file=sys.stderr)
         except PolyrewardError as error:
             raise WorkflowError(str(error)) from None
@@ -120,39 +101,37 @@ def _checked_plan(workflow, folder: Path, config: dict, report: Callable) -> Pla
     config = config if project.runs_here else project.found(_with_default_paths(config))
     places = Places.given(workflow)
     settings = parsed_settings(config, places)
-    known = read_catalogs(project, settings.language_folders, Path())
-    check_catalogs(known)
-    check_fit(settings, known, places)
+    catalog = read_catalogs(project, settings.language_folders, Path())
+    check_catalogs(catalog)
+    check_fit(settings, catalog, places)
     if settings.portable:
         os.environ.update(PORTABLE)  # jobs inherit it before they load a library
-    scale = Scale(settings, known)
-    files = ModelFiles(scale)
-    carb = Carb(scale, files)
+    sheet = sheet_of(settings, catalog)
     return Plan(
         project=project,
         settings=settings,
-        known=known,
+        catalog=catalog,
+        models=Models(settings, catalog),
+        sheet=sheet,
+        artifacts=registry_of(settings, catalog, read_checked(folder / "artifacts.yaml"), report),
+        resources=JobResources(
+            settings, catalog.models, sheet, cuda_devices(), lambda: workflow.local_exec, site_of(workflow)
+        ),
         claims=read_checked(folder / "claims.yaml"),
-        revisions=read_checked(folder / "catalog/revisions.lock.yaml", read_lock),
-        artifacts=registry_of(scale, read_checked(folder / "artifacts.yaml"), report),
-        resources=JobResources(scale, cuda_devices(), lambda: workflow.local_exec, site_of(workflow)),
-        scale=scale,
-        files=files,
-        carb=carb,
-        judges=ThinkAsLocals(carb),
+        revisions=read_checked(folder / "catalog/revisions.lock.yaml", lambda path: read_yaml(path) or {}),
     )
 
 
 def _with_default_paths(config: dict) -> dict:
     """Return a configuration that names the files of the project that settings have by default."""
-    carb = CarbSettings.model_fields
+    carb = Carb.model_fields
     found = {
         "carb": {
             "culture_file": carb["culture_file"].default,
             "topics": carb["topics"].default,
             "perturbation": {"wordings": Perturbation.model_fields["wordings"].default},
         },
-        "think_as_locals": {"criteria": JudgeSettings.model_fields["criteria"].default},
+        "think_as_locals": {"criteria": ThinkAsLocals.model_fields["criteria"].default},
     }
     update_config(found, config)
     return found

@@ -1,6 +1,6 @@
 """Table 1's rows, and the columns of the comparisons that artifacts are made of."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +11,6 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison, transfer_rows
 from polyreward.analysis.verdicts import from_draws
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.naming import ModelName
 
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
 VALUES = [*SECTIONS, "avg"]
@@ -40,16 +39,16 @@ READY_MADE_COLUMNS = ["reward_model", "kind", "eval_language", *ESTIMATE, "missi
 
 
 def transfer_table(
-    scores: pd.DataFrame, source: str, benchmark: Benchmark, interval: Interval
+    scores: pd.DataFrame, sheet: pd.DataFrame, source: str, benchmark: Benchmark, interval: Interval
 ) -> pd.DataFrame:
     """Compare the source language's reward models with each target language's own, on that language.
 
-    scores: of trained reward models, named as ModelName has it, in every target language."""
+    scores: of reward models that are trained here, in every target language. sheet: says which of them these are."""
     records = []
     for language, of_language in scores[scores["language"] != source].groupby("language", sort=False):
         tables = dict(iter(of_language.groupby("scorer", sort=False)))
-        for base in dict.fromkeys(ModelName.parse(name).base for name in tables):
-            target, english = (_trainings(tables, base, training) for training in (language, source))
+        for base in sheet.loc[list(tables), "base"].unique():
+            target, english = (_trainings(sheet.loc[list(tables)], base, training) for training in (language, source))
             if not target or len(target) != len(english):
                 raise PolyrewardError(
                     f"{base} in {language}: scored are {', '.join(target) or 'no models'} of {language}, and"
@@ -65,6 +64,7 @@ def transfer_table(
 
 def transfer_gaps(
     scores: pd.DataFrame,
+    sheet: pd.DataFrame,
     bases: Sequence[str],
     languages: Sequence[str],
     benchmark: Benchmark,
@@ -79,8 +79,8 @@ def transfer_gaps(
 
     languages: the source language first."""
     source, *others = languages
-    names = [ModelName.parse(name) for name in sorted(scores["scorer"].unique())]
-    trainings = {(base, source): [str(name) for name in names if name.base == base] for base in bases}
+    own = sheet.loc[sorted(scores["scorer"].unique())]
+    trainings = {(base, source): list(own.index[own["base"] == base]) for base in bases}
     accuracies = Accuracies(in_all_languages(scores), trainings, benchmark, interval)
     of = {
         (base, language): accuracies.training_draws(base, source, language, "avg")
@@ -104,7 +104,7 @@ def transfer_gaps(
     return table.assign(n_templates=accuracies.n_templates, n_seeds=accuracies.n_seeds)[GAP_COLUMNS]
 
 
-def _trainings(scorers: Iterable[str], base: str, training: str) -> list[str]:
-    models = [ModelName.parse(name) for name in scorers]
-    own = [model for model in models if (model.base, model.language) == (base, training)]
-    return [str(model) for model in sorted(own, key=lambda model: model.seed)]
+def _trainings(sheet: pd.DataFrame, base: str, training: str) -> list[str]:
+    """Return the reward models of a base and a training language, by seed."""
+    own = sheet[(sheet["base"] == base) & (sheet["trained_in"] == training)]
+    return list(own.sort_values("seed").index)

@@ -5,8 +5,15 @@ import re
 from collections.abc import Iterable
 
 TEXT_BASELINES = ["length", "tfidf-answer", "tfidf-prompt-answer"]
-BASE_BASELINES = ["probe", "loglik", "pmi"]  # of each base; in names before it: probe-<base>
 BEST_OF_N, GRPO = "best-of-n", "grpo"  # a reward model chose of several answers, or trained who writes them
+STAGES = {
+    "sources": "1_sources",
+    "prepared": "2_prepared",
+    "translated": "3_translated",
+    "models": "4_models",
+    "scores": "5_scores",
+    "analysis": "6_analysis",
+}
 COMMIT = re.compile(r"[0-9a-f]{40}")  # of a repository of the hub; a branch or a tag may move
 MODEL = re.compile(r"^(?P<base>[A-Za-z0-9.-]+)_(?P<language>[a-z]{2,3})(?:_seed(?P<seed>[1-9]\d*))?\Z")
 
@@ -48,65 +55,11 @@ def one_of(names: Iterable[str]) -> str:
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
-class Paths:
-    """Where stages keep what several rooms name, below a scale's results folder; rules have the rest."""
+def stage(results: str, name: str, file: str) -> str:
+    """Return a file of a stage, as the Snakefile's pathvars have it; name: one of STAGES."""
+    return f"{results}/work/{STAGES[name]}/{file}"
 
-    def __init__(self, results: str):
-        self.results = results
-        self.work = f"{results}/work"
 
-    def artifact(self, name: str) -> str:
-        """Return the path of a table or figure."""
-        return f"{self.results}/{name}"
-
-    def revision(self, kind: str, repository: str) -> str:
-        """Return the record of a commit; kind: model or dataset; repository: as from hub_name."""
-        return f"{self.work}/1_sources/revisions/{kind}/{repository}.yaml"
-
-    def judge_question(self, question: str) -> str:
-        """Return a question to judges in its published words."""
-        return f"{self.work}/1_sources/judge_questions/{question}.yaml"
-
-    def dataset(self, dataset: str) -> str:
-        """Return the raw rows of a dataset."""
-        return f"{self.work}/1_sources/data/{dataset}.jsonl"
-
-    def prepared(self, rowset: str) -> str:
-        """Return the English rows of `train`, `dev` or a benchmark."""
-        return f"{self.work}/2_prepared/{rowset}.jsonl"
-
-    def carb_step(self, name: str) -> str:
-        """Return what a step of CARB's construction leaves for the next one."""
-        return f"{self.work}/2_prepared/carb/steps/{name}"
-
-    def carb_items(self, culture: str) -> str:
-        """Return one culture's items."""
-        return f"{self.work}/2_prepared/carb/{culture}.jsonl"
-
-    def translated(self, rowset: str, language: str) -> str:
-        """Return the rows of a set in one language: JSON Lines of id, subset, prompt, chosen, rejected."""
-        return f"{self.work}/3_translated/{rowset}/{language}.jsonl"
-
-    def model(self, model: str) -> str:
-        """Return the folder of a trained reward model."""
-        return f"{self.work}/4_models/{model}"
-
-    def locals_model(self, name: str) -> str:
-        """Return the folder of a judge: `warmup`, or one trained by GRPO, named by its rewards."""
-        return self.model(f"locals/{name}")
-
-    def policy(self, name: str) -> str:
-        """Return the folder of a policy."""
-        return self.model(f"policies/{name}")
-
-    def scores(self, benchmark: str, scorer: str, language: str) -> str:
-        """Return the scores of one scorer (a reward model or a baseline) on one benchmark and language."""
-        return f"{self.work}/5_scores/{benchmark}/{scorer}/{language}.parquet"
-
-    def scores_cache(self, scorer: str) -> str:
-        """Return the folder of a server's replies to a judge, which a rerun reads again."""
-        return f"{self.work}/5_scores/replies/{scorer}"
-
-    def analysis(self, name: str) -> str:
-        """Return a file of the analysis stage."""
-        return f"{self.work}/6_analysis/{name}"
+def score_file(results: str, benchmark: str, scorer: str, language: str) -> str:
+    """Return the scores of one scorer on one benchmark and language."""
+    return stage(results, "scores", f"{benchmark}/{scorer}/{language}.parquet")

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyreward.config.scale import Scale
 from polyreward.ops.machine import TABLE_MB
 from polyreward.ops.memory import Shape, gib, scoring_bytes, training_bytes
 from polyreward.scoring.families import EAGER_TOKENS
 from polyreward.settings.base import Section
+from polyreward.settings.model import Settings
 from polyreward.settings.transfer import Dpo
+from polyreward.sheet.scorers import Sheet
 
 # What a job takes in MB where its models compute: PROGRAM + LOADED * weights + WORK[kind] * sqrt(weights).
 # Loading holds pages of a file next to the weights; batches grow with a model's width, of which the weights
@@ -163,10 +164,12 @@ class JobResources:
     Minutes, and the memory of jobs without a model, are limits on a cluster. They are estimates for the
     papers' own models and data on GPUs of 80 GB; `polyreward costs` prints what jobs took.
 
-    gpus: of this machine. runs_here: do jobs run on it? site: a cluster's settings, or None.
+    known: models.yaml. sheet: whose scorers rules may name. gpus: of this machine. runs_here: do jobs run on it? site: a cluster's settings, or None.
     """
 
-    scale: Scale
+    settings: Settings
+    known: dict
+    sheet: Sheet
     gpus: int
     runs_here: Callable[[], bool]
     site: dict | None = None
@@ -183,22 +186,22 @@ class JobResources:
     ) -> dict[str, Callable | int | str]:
         """Return {resource: value} of a job that holds models; the arguments are as ModelJob has them.
 
-        on_gpu: may it use a GPU? tokens: None for scoring's budget.
+        models: a name may hold wildcards, as in `{base}` and `{scorer}`. on_gpu: may it use a GPU? tokens: None for scoring's budget.
         """
-        launch = self.scale.launch if training is not None else None
+        launch = self.settings.launch if training is not None else None
         processes = launch["num_processes"] if launch else 1
         on_gpu = on_gpu and not (launch or {}).get("use_cpu", False)
         there = bool(self.site["gpu_partition"] if self.site else self.gpus)
         job = ModelJob(
             kind,
-            _by_wildcards(models),
+            self._by_wildcards(models),
             training,
-            self.scale.known.models,
-            self.scale.settings.precision,
+            self.known,
+            self.settings.precision,
             processes,
             on_gpu and there,
             minutes,
-            self.scale.settings.scoring.token_budget if tokens is None else tokens,
+            self.settings.scoring.token_budget if tokens is None else tokens,
             processes if splits_state(launch) else 1,
         )
         if self.site is None:
@@ -215,14 +218,20 @@ class JobResources:
         """Return the same of a job without a model that needs more than a cluster profile's default."""
         return {} if self.site is None else cluster_request(self.site, minutes, mb=mb)
 
+    def _by_wildcards(self, models: str | dict | Callable) -> Callable[..., Iterable[str | dict]]:
+        """Return a function of the wildcards that returns names in models.yaml or entries of reward models."""
+        if callable(models):
+            return models
+        if isinstance(models, dict):
+            return lambda wildcards: [models]
+        return lambda wildcards: [self.model(models.format(**dict(wildcards.items())))]
 
-def _by_wildcards(models: str | dict | Callable) -> Callable[..., Iterable[str | dict]]:
-    """Return a function of the wildcards, which the name of one model may hold, as in `{base}`."""
-    if callable(models):
-        return models
-    if isinstance(models, dict):
-        return lambda wildcards: [models]
-    return lambda wildcards: [models.format(**dict(wildcards.items()))]
+    def model(self, name: str) -> dict:
+        """Return the entry of a model of models.yaml or of a scorer; one that is trained here has its base's."""
+        if name in self.known:
+            return self.known[name]
+        scorer = self.sheet.rows[name]
+        return self.known[scorer.base] if scorer.trained_in else scorer.entry
 
 
 def cluster_request(

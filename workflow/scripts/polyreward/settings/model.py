@@ -1,8 +1,10 @@
 """The settings as a whole: one class for config.yaml, with the sections that belong to no paper."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
+
+from polyreward.core.yaml_files import read_yaml
 
 from polyreward.settings.base import (
     Count,
@@ -212,3 +214,57 @@ class Settings(Section):
     """The check of the instrument."""
     threads: Threads = Threads()
     """Threads per job."""
+
+    @property
+    def languages(self) -> list[str]:
+        """The source language, then the target languages."""
+        return [self.source_language, *self.target_languages]
+
+    @property
+    def shown_bases(self) -> list[str]:
+        """The bases that Table 1, Figure 1 and the transfer claims show."""
+        return self.table1_bases or self.bases
+
+    @property
+    def embedding_models(self) -> list[str]:
+        """The models whose token embeddings Figure 2 shows."""
+        return self.figure2_models or self.bases
+
+    @property
+    def score_options(self) -> dict[str, Any]:
+        """How models are loaded to score, where a reward model's entry says nothing else."""
+        return {"dtype": self.precision, **dict(self.scoring), "attention": "sdpa"}
+
+    @property
+    def interval(self) -> dict[str, Any]:
+        """The arguments of bootstrap.Interval."""
+        return {**dict(self.intervals), "seed": self.seed}
+
+    @property
+    def confidence(self) -> str:
+        """The level of intervals in words: "95%"."""
+        return f"{100 * self.intervals.confidence:g}%"
+
+    @property
+    def top_layers(self) -> int:
+        """How many top layers adapters change; 0 where the states below them are not kept."""
+        training = self.reward_model
+        return training.lora.top_layers if training.lora and training.cache_frozen_layers else 0
+
+    @property
+    def launch(self) -> dict | None:
+        """How accelerate starts the processes of a training; None for the job's own process."""
+        return read_yaml(self.devices.launch) if self.devices.launch else None
+
+    def training_arguments(self, section: Section | None) -> dict[str, Any]:
+        """Return what every training gets next to its section: Snakemake compares only plain values and
+        sections with those of the last run."""
+        return {"settings": section, "precision": self.precision}
+
+    def policy_arguments(self, section: Section | None) -> dict[str, Any]:
+        """Return the same for a language model, which Liger's kernels may train."""
+        return {**self.training_arguments(section), "liger": self.devices.liger}
+
+    def sampling_arguments(self, section: Section) -> dict[str, Any]:
+        """Return how policies are sampled, as sampling.loaded_policy takes it."""
+        return {"settings": section, "precision": self.precision, "serve": self.devices.serve}

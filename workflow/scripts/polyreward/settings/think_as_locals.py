@@ -18,6 +18,8 @@ from polyreward.settings.base import (
     Share,
 )
 
+WITHOUT_CRITERIA = "no-criteria"  # the run whose judge is trained to say its verdict at once
+
 
 class Warmup(PolicyTraining):
     """Supervised training on replies that are written by rule, so that GRPO has something to sample from."""

@@ -2,7 +2,7 @@
 
 import re
 import types
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,8 +11,9 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import yaml
 from pydantic import BaseModel, Tag, TypeAdapter, ValidationError
 
-from polyreward.core.errors import nearest, unknown_name
+from polyreward.core.errors import nearest, raise_all, unknown_name
 from polyreward.settings.base import URL
+from polyreward.settings.model import Settings
 
 Key = tuple[str | int, ...]
 
@@ -169,3 +170,15 @@ def _text(root: Any, error: dict) -> str:
         hint = "; YAML reads a bare yes, no, on or off as true or false: put it in quotes"
     shown = SECRET.sub("***", repr(value))
     return f"{text}, not {shown if len(shown) <= 60 else f'{shown[:57]}...'}{hint}"
+
+
+def raise_problems(problems: Iterable[Problem], places: Places) -> None:
+    """Raise PolyrewardError with all problems and their places, in the order of the files; nothing where there are none."""
+    ordered = sorted(problems, key=lambda problem: places.rank(problem.key))
+    raise_all((problem.placed(places) for problem in ordered), "configuration")
+
+
+def parsed_settings(config: dict, places: Places) -> Settings:
+    """Return a configuration's settings; raise PolyrewardError with the place of each wrong key and type."""
+    raise_problems(type_problems(Settings, config), places)
+    return Settings.model_validate(config)

@@ -8,15 +8,15 @@ from typing import Any
 
 from babel import localedata
 
-from polyreward.config.catalogs import FILES, Known
-from polyreward.config.languages import folder_problems
-from polyreward.config.settings.messages import Key, Problem, unknown_names
-from polyreward.core.errors import PolyrewardError
-from polyreward.core.naming import BASE_BASELINES, COMMIT, TEXT_BASELINES
+from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.naming import COMMIT, TEXT_BASELINES
 from polyreward.core.yaml_files import read_yaml
-from polyreward.prepare.pair_layouts import LAYOUTS
+from polyreward.settings.messages import Key, Places, Problem, raise_problems, type_problems, unknown_names
 from polyreward.settings.model import Settings
-from polyreward.settings.reward_models import Source, as_entry
+from polyreward.settings.reward_models import RewardModels, Source, as_entry
+from polyreward.sheet.catalogs import FILES, Catalog
+from polyreward.sheet.languages import folder_problems
+from polyreward.sheet.scorers import KNOCKOUT, OF_BASES
 
 # {setting that holds a name or names: the catalog of FILES, or the setting, whose names they are}
 NAMES = {
@@ -60,21 +60,35 @@ FOLDERS = (
     *("train", "dev", "judge", "prompts", "passages", "instructions", "samples", "models"),
     *("locals", "frozen", "candidates", "grpo", "replies", "alignment", "carb"),
 )
-KNOCKOUT = "-knockout"
 QUESTION_FILES = (".yaml", ".jsonl")
 ANSWERS = 4  # of an item of CARB that is built here, each right for another culture
 JUDGES = re.compile(r"base|base-with-criteria|warmup|warmup-at-once|checkpoints|full-\d+")  # built here
 
 
-def fit_problems(settings: Settings, known: Known) -> Iterator[Problem]:
+def fit_problems(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     """Yield every problem that the types do not find."""
     parts = (_names, _languages, _translation, _benchmarks, _reward_models, _sections, _carb, _locals)
     for problems in parts:
-        yield from problems(settings, known)
+        yield from problems(settings, catalog)
     yield from launch_problems(settings.devices.launch)
 
 
-def _names(settings: Settings, known: Known) -> Iterator[Problem]:
+def check_fit(settings: Settings, catalog: Catalog, places: Places) -> None:
+    """Raise PolyrewardError with all that does not fit together, in the order of the files."""
+    raise_problems(fit_problems(settings, catalog), places)
+
+
+def check_catalogs(catalog: Catalog) -> None:
+    """Raise PolyrewardError that lists wrong entries of reward models, and benchmarks of unknown datasets."""
+    entries, benchmarks = Places([FILES["reward_models"]]), Places([FILES["benchmarks"]])
+    problems = [problem.placed(entries) for problem in type_problems(RewardModels, catalog.reward_models)]
+    for name, one in catalog.benchmarks.items():
+        unknown = unknown_names((name, "dataset"), [one["dataset"]], catalog.datasets, FILES["datasets"])
+        problems += [problem.placed(benchmarks) for problem in unknown]
+    raise_all(problems, "workflow/catalog")
+
+
+def _names(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     for setting, source in NAMES.items():
         if source == "bases" and not settings.bases:  # nothing is trained, so that nothing of it is asked for
             continue
@@ -82,7 +96,7 @@ def _names(settings: Settings, known: Known) -> Iterator[Problem]:
         key = tuple(setting.split("."))
         for part in key:  # a section may be null
             value = None if value is None else getattr(value, part)
-        names = getattr(known, source) if source in FILES else attrgetter(source)(settings)
+        names = getattr(catalog, source) if source in FILES else attrgetter(source)(settings)
         where = FILES.get(source, source)
         if isinstance(value, list | dict):
             for place, name in value.items() if isinstance(value, dict) else enumerate(value):
@@ -91,15 +105,15 @@ def _names(settings: Settings, known: Known) -> Iterator[Problem]:
             yield from unknown_names(key, [value], names, where)
 
 
-def _languages(settings: Settings, known: Known) -> Iterator[Problem]:
+def _languages(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     source, used = settings.source_language, settings.benchmarks
     if source in settings.target_languages:
         yield Problem(("target_languages",), f"`{source}` is the source language; leave it out")
     named = {("pool", "datasets", number): name for number, name in enumerate(settings.pool.datasets)}
     for use in ("main", "twins"):
-        named["benchmarks", use] = known.benchmarks.get(getattr(used, use), {}).get("dataset", "")
+        named["benchmarks", use] = catalog.benchmarks.get(getattr(used, use), {}).get("dataset", "")
     for key, name in named.items():
-        entry = known.datasets.get(name, {})
+        entry = catalog.datasets.get(name, {})
         if entry.get("holds") == "pairs" and source not in entry.get("languages", {source}):
             text = f"`{name}` has no pairs in `{source}`, the source language; name one with them"
             yield Problem(key, text)
@@ -115,7 +129,7 @@ def _engine_name(settings: Settings, language: str) -> str:
     return engine if isinstance(engine, str) else engine.get(language, engine.get("default", ""))
 
 
-def _translation(settings: Settings, known: Known) -> Iterator[Problem]:
+def _translation(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     translation, targets = settings.translation, settings.target_languages
     if not isinstance(translation.engine, str):
         for language in translation.engine.keys() - {"default", *targets}:
@@ -135,41 +149,43 @@ def _translation(settings: Settings, known: Known) -> Iterator[Problem]:
             if language not in models:
                 yield Problem((*key, "model"), f"has no model for `{language}`, a target language; add it")
         for model in dict.fromkeys(models.values()):
-            yield from unknown_names((*key, "model"), [model], known.models, FILES["models"])
+            yield from unknown_names((*key, "model"), [model], catalog.models, FILES["models"])
         for language in [settings.source_language, *languages] if engine.kind == "seq2seq" else []:
             if languages and language not in engine.codes:
                 yield Problem((*key, "codes"), f"has no code for `{language}`, one of the languages; add it")
 
 
-def _benchmarks(settings: Settings, known: Known) -> Iterator[Problem]:
+def _benchmarks(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     twins = settings.benchmarks.twins
-    if twins in known.benchmarks and not known.benchmarks[twins]["twins"]:
+    if twins in catalog.benchmarks and not catalog.benchmarks[twins]["twins"]:
         text = f"`{twins}` holds no twins (twins: false in {FILES['benchmarks']}); name one that does"
         yield Problem(("benchmarks", "twins"), text)
     for name, own in settings.own_benchmarks.items():
-        if name in FOLDERS or name in known.benchmarks:
+        if name in FOLDERS or name in catalog.benchmarks:
             text = "a folder of the results, or a benchmark of the catalog, is named so; choose another name"
             yield Problem(("own_benchmarks", name), text)
-        if own.language not in known.languages and not localedata.exists(own.language):
+        if own.language not in catalog.languages and not localedata.exists(own.language):
             text = f"`{own.language}` is no language of CLDR; give its ISO 639 code, such as pt"
             yield Problem(("own_benchmarks", name, "language"), text)
         if own.layout is not None:
+            from polyreward.prepare.pair_layouts import LAYOUTS  # brings pandas, for which the Snakefile does not wait
+
             key = ("own_benchmarks", name, "layout")
             yield from unknown_names(key, [own.layout], LAYOUTS, "the list of layouts")
 
 
-def _reward_models(settings: Settings, known: Known) -> Iterator[Problem]:
-    alignment, questions = settings.alignment, {**known.judge_questions, **settings.judge_questions}
+def _reward_models(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
+    alignment, questions = settings.alignment, {**catalog.judge_questions, **settings.judge_questions}
     depth = settings.reward_model.depth or {}
-    yield from unknown_names(("reward_model", "depth"), depth, known.models, FILES["models"])
+    yield from unknown_names(("reward_model", "depth"), depth, catalog.models, FILES["models"])
     for name, path in settings.judge_questions.items():
         if not Path(path).is_file():
             yield Problem(("judge_questions", name), f"there is no file `{path}`; correct it")
     for name, entry in settings.reward_models.items():
         key = ("reward_models", name)
-        yield from _source_problems(key, entry, settings, known)
+        yield from _source_problems(key, entry, settings, catalog)
         yield from _judge_problems(key, name, as_entry(entry), questions)
-        is_baseline = name in TEXT_BASELINES or name.split("-")[0] in BASE_BASELINES
+        is_baseline = name in TEXT_BASELINES or name.split("-")[0] in OF_BASES
         if name in settings.off_the_shelf or is_baseline or name.endswith(KNOCKOUT):
             text = "one of off_the_shelf, a baseline or a judge in a knock-out is named so"
             yield Problem(key, f"{text}; choose another name")
@@ -180,11 +196,11 @@ def _reward_models(settings: Settings, known: Known) -> Iterator[Problem]:
         (("think_as_locals", "others"), settings.think_as_locals.others, True),
     ):
         for name in names:
-            entry = known.reward_models.get(name, {})
+            entry = catalog.reward_models.get(name, {})
             yield from _judge_problems(key, name, entry, questions)
             if writes and entry.get("kind", "generative") != "generative":
                 yield Problem(key, f"`{name}` is no judge that writes; name one of kind generative")
-    columns = known.datasets.get(alignment.instructions, {}).get("columns", {"reference": True})
+    columns = catalog.datasets.get(alignment.instructions, {}).get("columns", {"reference": True})
     if "reference" not in columns and not alignment.reference:
         text = f"`{alignment.instructions}` brings no reference answers; name who writes them"
         yield Problem(("alignment", "reference"), text)
@@ -204,11 +220,11 @@ def _judge_problems(key: Key, name: str, entry: dict, questions: dict) -> Iterat
         yield Problem(key, f"`{name}`: a reply to `{asked}` is more than a label; set verdict: text")
 
 
-def _source_problems(key: Key, entry: Any, settings: Settings, known: Known) -> Iterator[Problem]:
+def _source_problems(key: Key, entry: Any, settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     if not isinstance(entry, Source):
         return
     if entry.model is not None:
-        yield from unknown_names((*key, "model"), [entry.model], known.models, FILES["models"])
+        yield from unknown_names((*key, "model"), [entry.model], catalog.models, FILES["models"])
     if (judge := entry.think_as_locals) is not None:
         runs = ["warmup", *settings.think_as_locals.runs]
         yield from unknown_names((*key, "think_as_locals"), [judge], runs, "think_as_locals.runs")
@@ -219,10 +235,10 @@ def _source_problems(key: Key, entry: Any, settings: Settings, known: Known) -> 
     if entry.path is not None and not (Path(entry.path) / "config.json").is_file():
         text = f"`{entry.path}` is no model folder (no config.json in it); correct the path"
         yield Problem((*key, "path"), text)
-    yield from _source_problems((*key, "reference"), getattr(entry, "reference", None), settings, known)
+    yield from _source_problems((*key, "reference"), getattr(entry, "reference", None), settings, catalog)
 
 
-def _sections(settings: Settings, known: Known) -> Iterator[Problem]:
+def _sections(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     model, carb, serve = settings.reward_model, settings.carb, settings.devices.serve
     words = " ".join(serve.command) if serve else "{model} {port}"
     wrong = {
@@ -261,18 +277,18 @@ def _sections(settings: Settings, known: Known) -> Iterator[Problem]:
             yield Problem((name, "grpo", "save_every"), text)
 
 
-def _carb(settings: Settings, known: Known) -> Iterator[Problem]:
+def _carb(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     carb, stems = settings.carb, [Path(name).stem for name in settings.carb.questions]
     for name, entry in carb.generators.items():
-        yield from _source_problems(("carb", "generators", name), entry, settings, known)
+        yield from _source_problems(("carb", "generators", name), entry, settings, catalog)
     kinds = {name: entry.kind for name, entry in settings.reward_models.items()}
-    kinds |= {name: known.reward_models.get(name, {}).get("kind") for name in settings.off_the_shelf}
+    kinds |= {name: catalog.reward_models.get(name, {}).get("kind") for name in settings.off_the_shelf}
     judges = [name for name, kind in kinds.items() if kind == "generative"]
     where = "generative ones of off_the_shelf and reward_models"
     yield from unknown_names(("carb", "knockout"), carb.knockout, judges, where)
-    sets = [name for name, entry in known.datasets.items() if entry.get("holds") == "questions"]
+    sets = [name for name, entry in catalog.datasets.items() if entry.get("holds") == "questions"]
     for number, name in enumerate(carb.questions):
-        key, entry = ("carb", "questions", number), known.datasets.get(name)
+        key, entry = ("carb", "questions", number), catalog.datasets.get(name)
         if stems.index(Path(name).stem) < number:
             text = f"`{name}` has the name of another set, and tables have one row per name"
             yield Problem(key, f"{text}; rename the file")
@@ -286,7 +302,7 @@ def _carb(settings: Settings, known: Known) -> Iterator[Problem]:
     if not carb.grpo:
         return
     key = ("carb", "grpo")
-    yield from unknown_names((*key, "policy"), [carb.grpo.policy], known.models, FILES["models"])
+    yield from unknown_names((*key, "policy"), [carb.grpo.policy], catalog.models, FILES["models"])
     if settings.bases:  # else nothing is trained, and Figure 5 not asked for
         languages = [settings.source_language, *settings.target_languages]
         trained = [f"{base}_{language}" for base in settings.bases for language in languages]
@@ -295,7 +311,7 @@ def _carb(settings: Settings, known: Known) -> Iterator[Problem]:
         yield from unknown_names((*key, "reward_models"), carb.grpo.reward_models or [], there, where)
 
 
-def _locals(settings: Settings, known: Known) -> Iterator[Problem]:
+def _locals(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     judges, key = settings.think_as_locals, ("think_as_locals",)
     for name in judges.runs:
         if JUDGES.fullmatch(name):
@@ -303,7 +319,7 @@ def _locals(settings: Settings, known: Known) -> Iterator[Problem]:
     if "full" not in judges.runs:
         text = "has no `full`, the judge with all rewards, to which the tables compare the others; add it"
         yield Problem((*key, "runs"), text)
-    entries = {**known.reward_models, **{name: as_entry(one) for name, one in settings.reward_models.items()}}
+    entries = {**catalog.reward_models, **{name: as_entry(one) for name, one in settings.reward_models.items()}}
     where = f"{FILES['reward_models']}, with reward_models,"
     yield from unknown_names((*key, "others"), judges.others, entries, where)
     for name in judges.others:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from polyreward.config.scale import Scale
 from polyreward.core.errors import PolyrewardError
+from polyreward.settings.model import Settings
+from polyreward.sheet.catalogs import Catalog
+from polyreward.sheet.data import instrument_check
 
 OURS = "polyreward"  # the paper of what is in none
 # {paper of the registry: heading in the report}
@@ -68,11 +70,13 @@ class Registry:
     """The artifacts of a scale.
 
     Attributes:
+        check: a sentence for captions, as data.instrument_check returns it.
         entries: {artifact: entry}, as by_language returns them.
         report: Snakemake's, flags a file.
     """
 
-    scale: Scale
+    settings: Settings
+    check: str
     entries: dict[str, dict]
     report: Callable
 
@@ -81,7 +85,7 @@ class Registry:
         if artifact in self.entries:
             return self.entries[artifact]
         name = artifact.removeprefix(OWN)
-        facts = self.scale.settings.own_benchmarks[name]
+        facts = self.settings.own_benchmarks[name]
         about = f"{facts.about.rstrip('.')}. ".replace("{", "{{").replace("}", "}}") if facts.about else ""
         return {
             "paper": OURS,
@@ -94,7 +98,7 @@ class Registry:
     def caption(self, artifact: str) -> str:
         """Return an artifact's caption, filled in."""
         caption = self.entry(artifact)["caption"]
-        return caption.format(confidence=self.scale.confidence, check=self.scale.check).strip()
+        return caption.format(confidence=self.settings.confidence, check=self.check).strip()
 
     def shown(self, file: str, artifact: str, kind: str):
         """Return an output file that the report shows under its artifact's number, with param `caption`.
@@ -108,7 +112,7 @@ class Registry:
             return self.entry(artifact.format(**wildcards))
 
         return self.report(
-            self.scale.paths.artifact(file),
+            f"{self.settings.results}/{file}",
             caption="../report/caption.rst",
             category=lambda wildcards: CATEGORIES[of(wildcards)["paper"]],
             labels=lambda wildcards: {
@@ -121,7 +125,7 @@ class Registry:
     def table_files(self, artifact: str) -> dict:
         """Return a table's output files: its data, and what is rendered from them."""
         shown = {kind: self.shown(f"{artifact}.{kind}", artifact, "table") for kind in ("csv", "html")}
-        return shown | {kind: self.scale.paths.artifact(f"{artifact}.{kind}") for kind in ("md", "tex")}
+        return shown | {kind: f"{self.settings.results}/{artifact}.{kind}" for kind in ("md", "tex")}
 
     def figure_files(self, artifact: str) -> dict:
         """Return a figure's output files: drawn twice, and the plotted data."""
@@ -135,17 +139,17 @@ class Registry:
     @cached_property
     def made_here(self) -> dict[str, dict]:
         """The artifacts but tables of languages that the scale has not."""
-        source, languages = self.scale.settings.source_language, self.scale.languages
+        source, languages = self.settings.source_language, self.settings.languages
         return {name: one for name, one in self.entries.items() if one.get("language", source) in languages}
 
     def targets(self, paper: str | None = None) -> list[str]:
         """Return the files to ask for: of all artifacts that are made here, or of one paper's."""
-        return [self.scale.paths.artifact(entry["target"]) for entry in self._made(paper).values()]
+        return [f"{self.settings.results}/{entry['target']}" for entry in self._made(paper).values()]
 
     @property
     def own_targets(self) -> list[str]:
         """The tables of the benchmarks of the user's own."""
-        return [self.scale.paths.artifact(f"{OWN}{name}.csv") for name in self.scale.settings.own_benchmarks]
+        return [f"{self.settings.results}/{OWN}{name}.csv" for name in self.settings.own_benchmarks]
 
     @property
     def language_tables(self) -> dict[str, str]:
@@ -159,13 +163,15 @@ class Registry:
 
     def compared_targets(self, paper: str | None = None) -> list[str]:
         """Return the tables that are compared with the printed ones, of one paper or of both."""
-        return [self.scale.paths.artifact(f"compare/{name}.csv") for name in self.printed(paper)]
+        return [f"{self.settings.results}/compare/{name}.csv" for name in self.printed(paper)]
 
     def _made(self, paper: str | None) -> dict[str, dict]:
         return {name: one for name, one in self.made_here.items() if paper in (None, one["paper"])}
 
 
-def registry_of(scale: Scale, artifacts: dict, report: Callable = lambda file, **_: file) -> Registry:
+def registry_of(
+    settings: Settings, catalog: Catalog, artifacts: dict, report: Callable = lambda file, **_: file
+) -> Registry:
     """Return a scale's registry; artifacts: workflow/artifacts.yaml; report: Snakemake's, flags a file."""
-    names = scale.language_facts("name", scale.known.languages)
-    return Registry(scale, by_language(artifacts, names, scale.languages), report)
+    entries = by_language(artifacts, catalog.facts("name", catalog.languages), settings.languages)
+    return Registry(settings, instrument_check(settings, catalog), entries, report)
