@@ -51,8 +51,6 @@ include: "workflow/rules/artifacts_carb.smk"
 
 # With --sdm conda, a job's environment is its stage's in envs/, where its rule names no other.
 name_environments(workflow.rules, WORKFLOW / "scripts")
-# A job's log is <logs>/<rule>/<wildcards>.log, and its time and memory are in <benchmarks>/<rule>/<wildcards>.tsv.
-name_logs(workflow.rules)
 # A job runs again where its script's code changes.
 follow_code(workflow.rules, SETTINGS.portable)
 
@@ -87,7 +85,10 @@ rule carb:
 rule think_as_locals:
     # Think-as-Locals, of arXiv 2509.21798.
     input:
-        [f"<results>/{ARTIFACTS.entries[name]['target']}" for name in JUDGES_ARTIFACTS],
+        "<results>/carb_think_as_locals.csv",
+        "<results>/carb_reward_ablation.csv",
+        "<results>/carb_locals_learning.csv",
+        "<results>/carb_locals_curves.png",
 
 
 rule transfer:

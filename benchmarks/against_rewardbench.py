@@ -19,17 +19,17 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from polyreward.config.scale import read_scale
 from polyreward.core.conversations import as_messages
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl, write_jsonl, write_text
-from polyreward.core.naming import Paths
+from polyreward.core.naming import stage
 from polyreward.scoring.interface import conversations_of
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.tokens import tokenized
+from polyreward.sheet.entries import read_models
 
 HERE, ROOT = Path(__file__).parent, Path(__file__).parents[1]
-CONFIG = read_scale([], ROOT).settings.model_dump()
+CONFIG = read_models([], ROOT).settings.model_dump()
 LANGUAGES = [CONFIG["source_language"], *CONFIG["target_languages"]]
 TORCH = "torch==2.13.0"  # polyreward's own, and first: which of its builds is right depends on the machine
 MAX_LENGTH = 8192  # tokens, for both tools. They cut at different ends, so nothing may be cut.
@@ -91,10 +91,14 @@ def existing(path: str | Path) -> Path:
 def evaluation_pairs(results: Path, languages: Sequence[str], count: int) -> list[dict]:
     """Draw pairs of the main benchmark, the same number in each language, in one shuffled list."""
     generator = random.Random(CONFIG["seed"])
-    paths, benchmark, rows = Paths(results), CONFIG["benchmarks"]["main"], []
+    benchmark, rows = CONFIG["benchmarks"]["main"], []
     for language in languages:
         source = language == CONFIG["source_language"]
-        path = existing(paths.prepared(benchmark) if source else paths.translated(benchmark, language))
+        path = existing(
+            stage(results, "prepared", f"{benchmark}.jsonl")
+            if source
+            else stage(results, "translated", f"{benchmark}/{language}.jsonl")
+        )
         found, wanted = read_jsonl(path), count // len(languages)
         if wanted > len(found):
             raise PolyrewardError(f"{path}: has {len(found)} pairs, not {wanted}. Lower --pairs.")
@@ -209,7 +213,7 @@ def main() -> None:
     parser.add_argument("--model", default=model, help="a reward model of the results, a Llama")
     parser.add_argument("--pairs", type=int, default=40, help="pairs of each data set")
     options = parser.parse_args()
-    model, table = existing(Paths(options.results).model(options.model)), []
+    model, table = existing(stage(options.results, "models", options.model)), []
     languages = {"short": LANGUAGES[:1], "mixed": LANGUAGES}
     sets = {
         data: evaluation_pairs(options.results, names, options.pairs) for data, names in languages.items()

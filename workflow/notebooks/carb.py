@@ -46,7 +46,7 @@ from polyreward.carb.figures.figure3 import draw_figure3
 from polyreward.carb.figures.figure5 import draw_rows
 from polyreward.carb.leaderboard import COUNTS, Leaderboard, display_leaderboard
 from polyreward.core.files import read_jsonl
-from polyreward.core.naming import Paths
+from polyreward.core.naming import score_file, stage
 from polyreward.core.tables import read_scores
 
 # Jupyter starts in the notebook's folder, the pipeline in the project's: on in the project's
@@ -62,10 +62,10 @@ pd.set_option("display.max_colwidth", 200)  # characters of a text
 SETTINGS = yaml.safe_load(Path("config.yaml").read_text())
 
 # %%
-paths = Paths(SETTINGS["results"])
-if not Path(paths.artifact("carb_leaderboard.csv")).exists():
+RESULTS = SETTINGS["results"]
+if not Path(f"{RESULTS}/carb_leaderboard.csv").exists():
     raise FileNotFoundError(
-        f"{paths.artifact('carb_leaderboard.csv')} is not here: `make carb` makes what this notebook reads."
+        f"{RESULTS}/carb_leaderboard.csv is not here: `make carb` makes what this notebook reads."
         " Of results that someone shared, name the folder above, as SETTINGS['results'] = 'shared'"
         " (docs/howto/move_results.md)"
     )
@@ -91,7 +91,7 @@ def with_ends(value, draws, sign=""):
 # As the pipeline wrote it:
 
 # %%
-leaderboard = pd.read_csv(paths.artifact("carb_leaderboard.csv"), dtype=dict.fromkeys(COUNTS, "Int64"))
+leaderboard = pd.read_csv(f"{RESULTS}/carb_leaderboard.csv", dtype=dict.fromkeys(COUNTS, "Int64"))
 display_leaderboard(leaderboard, [*cultures, *domains], level)
 
 # %% [markdown]
@@ -103,7 +103,7 @@ display_leaderboard(leaderboard, [*cultures, *domains], level)
 kinds = leaderboard.set_index("scorer")["kind"].drop("chance").to_dict()
 scores = {
     scorer: pd.concat(
-        [read_scores(paths.scores("carb", scorer, culture)) for culture in cultures], ignore_index=True
+        [read_scores(score_file(RESULTS, "carb", scorer, culture)) for culture in cultures], ignore_index=True
     )
     for scorer in kinds
 }
@@ -116,7 +116,7 @@ pd.testing.assert_frame_equal(board.table(), leaderboard, atol=1e-6, check_dtype
 # One item with its answers' scores, and how many items there are.
 
 # %%
-glance, names = pd.read_csv(paths.artifact("carb_figure1.csv")), own_names(cultures)
+glance, names = pd.read_csv(f"{RESULTS}/carb_figure1.csv"), own_names(cultures)
 with fonts_for(texts_by_culture(glance, names)) as families:
     show(draw_figure1(glance, names, families), "CARB's Figure 1, redrawn from carb_figure1.csv")
 
@@ -128,7 +128,7 @@ with fonts_for(texts_by_culture(glance, names)) as families:
 # %%
 chance = board.chance("carb")
 show(
-    draw_figure2(pd.read_csv(paths.artifact("carb_figure2.csv")), chance, level),
+    draw_figure2(pd.read_csv(f"{RESULTS}/carb_figure2.csv"), chance, level),
     "CARB's Figure 2, redrawn from carb_figure2.csv",
 )
 
@@ -139,7 +139,7 @@ show(
 
 # %%
 show(
-    draw_figure3(pd.read_csv(paths.artifact("carb_figure3.csv")), chance, level),
+    draw_figure3(pd.read_csv(f"{RESULTS}/carb_figure3.csv"), chance, level),
     "CARB's Figure 3, redrawn from carb_figure3.csv",
 )
 
@@ -150,7 +150,7 @@ show(
 
 # %%
 points, correlations = (
-    pd.read_csv(paths.artifact(f"carb_{name}.csv")) for name in ("figure5", "correlation")
+    pd.read_csv(f"{RESULTS}/carb_{name}.csv") for name in ("figure5", "correlation")
 )
 show(
     draw_rows(points, correlations, rating, interval.confidence),
@@ -238,7 +238,7 @@ pd.DataFrame(
 # models agree:
 
 # %%
-items = pd.DataFrame([item for culture in cultures for item in read_jsonl(paths.carb_items(culture))])
+items = pd.DataFrame([item for culture in cultures for item in read_jsonl(stage(RESULTS, "prepared", f"carb/{culture}.jsonl"))])
 picked_by = 0  # items by candidates: reward models that pick it
 for model in models:
     by_candidate = scores[model].pivot(index="id", columns="candidate", values="score")

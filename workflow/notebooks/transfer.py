@@ -43,7 +43,7 @@ from polyreward.analysis.tables import transfer_table
 from polyreward.artifacts.figures import paper_style
 from polyreward.core.conversations import as_text
 from polyreward.core.files import read_jsonl
-from polyreward.core.naming import ModelName, Paths
+from polyreward.core.naming import ModelName, score_file, stage
 from polyreward.core.tables import read_scores
 from polyreward.transfer.figure1 import draw_figure1
 from polyreward.transfer.figure2 import draw_figure2
@@ -63,10 +63,10 @@ pd.set_option("display.max_colwidth", 200)  # characters of a text
 SETTINGS = yaml.safe_load(Path("config.yaml").read_text())
 
 # %%
-paths = Paths(SETTINGS["results"])
-if not Path(paths.artifact("table1.csv")).exists():
+RESULTS = SETTINGS["results"]
+if not Path(f"{RESULTS}/table1.csv").exists():
     raise FileNotFoundError(
-        f"{paths.artifact('table1.csv')} is not here: `make transfer` makes what this notebook reads. Of"
+        f"{RESULTS}/table1.csv is not here: `make transfer` makes what this notebook reads. Of"
         " results that someone shared, name the folder above, as SETTINGS['results'] = 'shared'"
         " (docs/howto/move_results.md)"
     )
@@ -98,7 +98,7 @@ def show(figure, alternative):
 # As the pipeline wrote it:
 
 # %%
-table1 = pd.read_csv(paths.artifact("table1.csv"))
+table1 = pd.read_csv(f"{RESULTS}/table1.csv")
 display_table1(table1, percent(interval.confidence))
 
 # %% [markdown]
@@ -108,7 +108,7 @@ display_table1(table1, percent(interval.confidence))
 
 # %%
 scores = read_scores(
-    paths.scores(main, str(ModelName(base, training, seed)), language)
+    score_file(RESULTS, main, str(ModelName(base, training, seed)), language)
     for base in bases
     for language in targets
     for training in (source, language)
@@ -126,7 +126,7 @@ pd.testing.assert_frame_equal(
 
 # %%
 show(
-    draw_figure1(pd.read_csv(paths.artifact("figure1.csv")), percent(interval.confidence)),
+    draw_figure1(pd.read_csv(f"{RESULTS}/figure1.csv"), percent(interval.confidence)),
     "Figure 1, redrawn from figure1.csv",
 )
 
@@ -136,7 +136,7 @@ show(
 # Norms of token embeddings, here with a row for each language instead of two groups by script.
 
 # %%
-norms, ks = (pd.read_csv(paths.artifact(name)) for name in ("figure2.csv", "figure2_ks.csv"))
+norms, ks = (pd.read_csv(f"{RESULTS}/{name}") for name in ("figure2.csv", "figure2_ks.csv"))
 show(
     draw_figure2(norms, ks, source, [[language] for language in targets]),
     "Figure 2, redrawn from figure2.csv",
@@ -150,8 +150,8 @@ show(
 # %%
 show(
     draw_figure3(
-        pd.read_csv(paths.artifact("figure3.csv")),
-        pd.read_csv(paths.artifact("figure3_judge.csv")),
+        pd.read_csv(f"{RESULTS}/figure3.csv"),
+        pd.read_csv(f"{RESULTS}/figure3_judge.csv"),
         percent(interval.confidence),
     ),
     "Figure 3, redrawn from figure3.csv",
@@ -239,7 +239,7 @@ for base, language in product(bases, targets):
         margin = both[f"score_chosen_{name}"] - both[f"score_rejected_{name}"]
         both[f"right_{name}"] = margin > 0
         both[f"margin_{name}"] = margin / margin.std()
-    rows = read_jsonl(paths.translated(main, language))
+    rows = read_jsonl(stage(RESULTS, "translated", f"{main}/{language}.jsonl"))
     texts = pd.DataFrame(rows)[["id", "prompt", "chosen", "rejected"]]
     texts["prompt"] = texts["prompt"].map(as_text)
     margins.append(both.merge(texts, on="id", validate="1:1").assign(base_model=base, eval_language=language))

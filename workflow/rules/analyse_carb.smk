@@ -5,8 +5,12 @@
 rule carb_comparison:
     # All that the leaderboard and Figures 1 to 3 show, of one bootstrap.
     input:
-        item_files=CARB.item_files,
-        scores=CARB.score_files(CARB.scorers),
+        item_files=expand("<prepared>/carb/{culture}.jsonl", culture=CULTURES),
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'carb_leaderboard'", within=SCORES),
+        ),
+        sheet=ancient("<results>/work/scorers.csv"),
     output:
         leaderboard="<analysis>/carb/leaderboard.parquet",
         groups="<analysis>/carb/groups.parquet",
@@ -15,7 +19,8 @@ rule carb_comparison:
     conda:
         "../../envs/plot.yaml"
     params:
-        settings=CARB.board_settings(CARB.scorers),
+        cells={"cultures": CULTURES, "domains": DOMAINS},
+        interval=INTERVAL,
         languages={culture: CATALOG.languages[culture] for culture in CULTURES},
     script:
         "../scripts/analyse/carb_comparison.py"
@@ -24,17 +29,20 @@ rule carb_comparison:
 rule carb_picks:
     # How good the answers are that each reward model picks, by policy and over all policies; and those of policies that it trained.
     input:
-        candidates=CARB.candidates,
-        scores=CARB.candidate_scores(CARB.reward_models),
-        before=["<scores>/grpo/start.jsonl"] if CARB.rewarding else [],
-        trained=expand("<scores>/grpo/answers/{name}.jsonl", name=CARB.rewarding),
+        candidates=expand("<scores>/candidates/{policy}.jsonl", policy=CARB.policies),
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'carb_correlation'", within=SCORES),
+        ),
+        before=["<scores>/grpo/start.jsonl"] if REWARDING else [],
+        trained=expand("<scores>/grpo/answers/{name}.jsonl", name=REWARDING),
+        sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/carb/picks.csv",
     params:
         policies=CARB.policies,
-        kinds=CARB.reward_models,
         start=CARB.grpo.policy if CARB.grpo else None,
-        trained=CARB.rewarding,
+        trained=REWARDING,
     script:
         "../scripts/analyse/carb_picks.py"
 
@@ -45,14 +53,11 @@ rule carb_points:
         picks="<analysis>/carb/picks.csv",
         leaderboard="<analysis>/carb/leaderboard.parquet",
         rewardbench=expand("<analysis>/languages/{language}.csv", language=LANGUAGES),
+        sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/carb/points.csv",
     params:
-        settings={
-            "of_model": CARB.knockouts,
-            "bases": CARB.bases,
-            "confidence": INTERVAL["confidence"],
-        },
+        confidence=INTERVAL["confidence"],
         cultures=CULTURES,
         domains=DOMAINS,
     script:
@@ -73,21 +78,29 @@ rule carb_regressions:
 rule carb_sensitivity:
     # The unit of every change is the scorer's own spread on the benchmark; judges of Think-as-Locals play a knock-out there.
     input:
-        scores=CARB.perturbed_score_files(["carb_perturbation"], [*CARB.perturbed_models, "length"]),
-        benchmark=CARB.score_files([*CARB.perturbed_models, "length"]),
-        judged=JUDGES.perturbed_score_files(PERTURBED_JUDGES),
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'carb_perturbation' and benchmark == 'carb_perturbation' and not scorer.str.startswith('locals-')", within=SCORES),
+        ),
+        benchmark=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'carb_perturbation' and benchmark == 'carb'", within=SCORES),
+        ),
+        judged=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'carb_perturbation' and scorer.str.startswith('locals-')", within=SCORES),
+        ),
         matches=expand("<scores>/locals/{judge}/matches.parquet", judge=PERTURBED_JUDGES.values()),
         replies=[
             f"<scores>/carb_perturbation/{name}/replies.csv"
-            for name in [*CARB.perturbed_models, *PERTURBED_JUDGES]
+            for name in [*REWARD_MODELS, *PERTURBED_JUDGES]
         ],
+        sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/carb/perturbation.parquet",
     params:
-        kinds={**CARB.perturbed_models, "length": "baseline"},
         judges=PERTURBED_JUDGES,
         cultures=CULTURES,
-        zeros={**CARB.zeros, **dict.fromkeys(PERTURBED_JUDGES, "log-odds")},
         interval=INTERVAL,
     script:
         "../scripts/analyse/carb_sensitivity.py"
@@ -95,13 +108,19 @@ rule carb_sensitivity:
 
 rule carb_agreement:
     input:
-        item_files=CARB.perturbed_files("carb_consistency"),
-        scores=CARB.perturbed_score_files(["carb_consistency"], CARB.perturbed_models),
-        benchmark=CARB.score_files(CARB.perturbed_models),
+        item_files=expand("<prepared>/carb_consistency/{culture}.jsonl", culture=CULTURES),
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'carb_consistency' and benchmark == 'carb_consistency'", within=SCORES),
+        ),
+        benchmark=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'carb_consistency' and benchmark == 'carb'", within=SCORES),
+        ),
+        sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/carb/agreement_pairs.parquet",
     params:
-        kinds=CARB.perturbed_models,
         languages=CULTURES,
         k=CARB.consistency.k,
     script:
@@ -109,22 +128,29 @@ rule carb_agreement:
 
 
 rule locals_comparison:
+    # Judges on both benchmarks, for the table of Think-as-Locals and that of rewards.
     input:
-        **JUDGES.score_files(JUDGES.compared),
+        rewardbench=collect(
+            "<scores>/locals/{row.scorer}/rewardbench.parquet",
+            row=lookup("table == 'carb_{compared}' and language == 'rewardbench'", within=SCORES),
+        ),
+        carb=collect(
+            "<scores>/locals/{row.scorer}/carb.parquet",
+            row=lookup("table == 'carb_{compared}' and language == 'carb'", within=SCORES),
+        ),
+        replies=collect(
+            "<scores>/locals/{row.scorer}/replies.csv",
+            row=lookup("table == 'carb_{compared}' and language == 'carb'", within=SCORES),
+        ),
+        sheet=ancient("<results>/work/scorers.csv"),
     output:
-        "<analysis>/locals/think_as_locals.parquet",
+        "<analysis>/locals/{compared}.parquet",
+    wildcard_constraints:
+        compared="think_as_locals|reward_ablation",
     params:
-        **JUDGES.comparison(JUDGES.compared),
-        contrasts=[("full", name) for name in JUDGES.compared if name != "full"],
+        benchmark=CATALOG.benchmark(JUDGED),
+        cultures=LOCALS.evaluation.cultures,
+        domains=DOMAINS,
+        interval=INTERVAL,
     script:
         "../scripts/analyse/locals_comparison.py"
-
-
-use rule locals_comparison as locals_ablation with:
-    input:
-        **JUDGES.score_files(JUDGES.writing),
-    output:
-        "<analysis>/locals/reward_ablation.parquet",
-    params:
-        **JUDGES.comparison(JUDGES.writing),
-        contrasts=[("full", name) for name in JUDGES.writing if name != "full"],

@@ -1,5 +1,49 @@
 # Stage 7: the tables, figures and notebooks that people asked for; workflow/artifacts.yaml describes each.
 
+# The files that a table is stacked from, one on top of the other.
+CELLS = [f"{benchmark}_{language}" for benchmark in BENCHMARKS for language in LANGUAGES]
+STACKED = {
+    "data_sources": [f"<prepared>/{rowset}_counts.csv" for rowset in ["train", *BENCHMARKS]],
+    "baselines": expand("<analysis>/scorers/{cell}.csv", cell=CELLS),
+    "subsets": expand("<analysis>/subsets/{cell}.csv", cell=CELLS),
+    "kinds": expand("<analysis>/kinds/{cell}.csv", cell=CELLS),
+    "twins": expand("<analysis>/twins/{language}.csv", language=LANGUAGES),
+    "transfer_gap": ["<analysis>/transfer_gap.csv"],
+    "translation_quality": ["<analysis>/translation_quality.csv"],
+    "carb_construction": ["<prepared>/carb/steps/counts.csv"],
+}
+
+# What notebooks read, and the parts of the settings that they may know.
+NOTEBOOKS = {
+    "transfer": [
+        "workflow/catalog/benchmarks.yaml",
+        *expand(
+            "<results>/{name}.csv",
+            name=["table1", "figure1", "figure2", "figure2_ks", "figure3", "figure3_judge"],
+        ),
+        *expand("<translated>/<main>/{language}.jsonl", language=TARGETS),
+        *collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'table1'", within=SCORES),
+        ),
+    ],
+    "carb": [
+        *expand(
+            "<results>/carb_{name}.csv",
+            name=["leaderboard", "correlation", "figure1", "figure2", "figure3", "figure5"],
+        ),
+        *expand("<prepared>/carb/{culture}.jsonl", culture=CULTURES),
+        *collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'carb_leaderboard'", within=SCORES),
+        ),
+    ],
+}
+NOTEBOOK_KEYS = {
+    "transfer": ["bases", "source_language", "target_languages", "benchmarks", "reward_model_seeds"],
+    "carb": ["carb"],
+}
+
 
 rule table1:
     input:
@@ -28,14 +72,14 @@ rule table2:
 rule language_table:
     # Tables 3-7, and 8 for a further language: every reward model on one evaluation language.
     input:
-        lambda wc: f"<analysis>/languages/{ARTIFACTS.language_tables[wc.language_table]}.csv",
+        table=lambda wc: f"<analysis>/languages/{ARTIFACTS.language_tables[wc.language_table]}.csv",
+        sheet=ancient("<results>/work/scorers.csv"),
     output:
         **ARTIFACTS.table_files("{language_table}"),
     wildcard_constraints:
         language_table=one_of(ARTIFACTS.language_tables),
     params:
         caption=lambda wc: ARTIFACTS.caption(wc.language_table),
-        rows=SCALE.language_table_rows(),
         confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/language_table.py"
@@ -44,11 +88,11 @@ rule language_table:
 rule stacked_table:
     # Tables whose rows are made per language or benchmark, put on top of each other.
     input:
-        lambda wc: PLAN.stacked[wc.table],
+        lambda wc: STACKED[wc.table],
     output:
         **ARTIFACTS.table_files("{table}"),
     wildcard_constraints:
-        table=one_of(PLAN.stacked),
+        table=one_of(STACKED),
     params:
         caption=lambda wc: ARTIFACTS.caption(wc.table),
     script:
@@ -58,12 +102,14 @@ rule stacked_table:
 rule gate:
     # Is the instrument working? The mean of several seeds' reward models against length and against TF-IDF.
     input:
-        [f"<scores>/<main>/{name}/<source>.parquet" for name in [*SCALE.gate_models, *TEXT_BASELINES]],
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'gate'", within=SCORES),
+        ),
+        sheet=ancient("<results>/work/scorers.csv"),
     output:
         **ARTIFACTS.table_files("gate"),
     params:
-        models=SCALE.gate_models,
-        baselines=TEXT_BASELINES,
         benchmark=CATALOG.benchmark(MAIN),
         interval=INTERVAL,
         caption=ARTIFACTS.caption("gate"),
@@ -74,22 +120,20 @@ rule gate:
 rule anchor:
     # Published reward models next to their printed numbers: do sections, weights, templates and heads agree?
     input:
-        scores=[f"<scores>/{ANCHOR}/{name}/<source>.parquet" for name in SCALE.catalogued],
-        translated=[
-            f"<scores>/{ANCHOR_TRANSLATED}/{name}/{language}.parquet"
-            for name in SCALE.catalogued
-            for language in TARGETS
-        ],
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'anchor'", within=SCORES),
+        ),
+        sheet=ancient("<results>/work/scorers.csv"),
         printed=[
-            PLAN.project.file(f"resources/published/transfer_{table}.csv")
+            FILE(f"resources/published/transfer_{table}.csv")
             for table in ["tables3to7", "table2"]
         ],
     output:
-        **{kind: PATHS.artifact(f"anchor.{kind}") for kind in ["csv", "md", "tex", "html"]},
+        **{kind: f"<results>/anchor.{kind}" for kind in ["csv", "md", "tex", "html"]},
     params:
-        benchmarks=[CATALOG.benchmark(name) for name in [ANCHOR, ANCHOR_TRANSLATED]],
+        benchmarks=[CATALOG.benchmark(name) for name in ANCHORS],
         source=SOURCE,
-        half_credit=SCALE.half_credit,
         interval=INTERVAL,
     script:
         "../scripts/artifacts/anchor.py"
@@ -98,17 +142,17 @@ rule anchor:
 rule transfer_claims:
     # Which of the transfer paper's claims hold, by the rules of workflow/claims.yaml.
     input:
-        scores=[
-            f"<scores>/<main>/{name}/{language}.parquet"
-            for name in [*SCALE.main_reward_models(trained_first=True), "length"]
-            for language in LANGUAGES
-        ],
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'transfer_claims'", within=SCORES),
+        ),
+        sheet=ancient("<results>/work/scorers.csv"),
         states=expand("<scores>/passages/{base}.safetensors", base=BASES),
         norms=expand("<analysis>/embedding_norms/{base}.csv", base=EMBEDDED),
         ks=expand("<analysis>/embedding_norms/{base}_ks.csv", base=EMBEDDED),
         judgements="<analysis>/judgements.csv",
         published=expand(
-            PLAN.project.file("resources/published/transfer_{table}.csv"),
+            FILE("resources/published/transfer_{table}.csv"),
             table=["table1", "table2", "tables3to7"],
         ),
     output:
@@ -116,7 +160,7 @@ rule transfer_claims:
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=120),
     params:
-        claims=claims_of(PLAN.claims, "transfer"),
+        claims={name: claim for name, claim in PLAN.claims.items() if claim["paper"] == "transfer"},
         scripts=CATALOG.facts("script", CATALOG.languages),
         setting={
             "bases": BASES,
@@ -127,10 +171,15 @@ rule transfer_claims:
                 base: CATALOG.models[base]["pretraining"] for base in [*BASES, *EMBEDDED]
             },
             "seeds": SEEDS,
-            "off_the_shelf": SCALE.ready_made_pretraining,
+            "off_the_shelf": {
+                name: CATALOG.models[SHEET.entry[name]["model"]]["pretraining"]
+                if "model" in SHEET.entry[name]
+                else "unknown"
+                for name in READY_MADE
+                if name in set(SCORES.scorer[SCORES.table == "table2"])
+            },
         },
         benchmark=CATALOG.benchmark(MAIN),
-        half_credit=SCALE.half_credit,
         policy_trainings=ALIGNMENT.trainings,
         interval=INTERVAL,
         confidence=CONFIDENCE,
@@ -232,17 +281,16 @@ rule figure3:
 rule own_benchmark_table:
     input:
         rows=lambda wc: f"<translated>/{wc.benchmark}/{OWN[wc.benchmark].language}.jsonl",
-        scores=lambda wc: [
-            f"<scores>/{wc.benchmark}/{name}/{OWN[wc.benchmark].language}.parquet"
-            for name in SCALE.own_benchmark_scorers(wc.benchmark)
-        ],
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'benchmark_{benchmark}'", within=SCORES),
+        ),
+        sheet=ancient("<results>/work/scorers.csv"),
     output:
         **ARTIFACTS.table_files("benchmark_{benchmark}"),
     wildcard_constraints:
         benchmark=one_of(OWN),
     params:
-        baselines=TEXT_BASELINES,
-        half_credit=SCALE.half_credit,
         confidence=INTERVAL["confidence"],
         caption=lambda wc: ARTIFACTS.caption(f"benchmark_{wc.benchmark}"),
     script:
@@ -252,19 +300,19 @@ rule own_benchmark_table:
 rule executed_notebook:
     # A notebook of workflow/notebooks/ run from top to bottom on this scale's files.
     input:
-        lambda wc: PLAN.notebooks[wc.notebook],
-        source=PLAN.project.file("workflow/notebooks/{notebook}.py"),
+        lambda wc: NOTEBOOKS[wc.notebook],
+        source=FILE("workflow/notebooks/{notebook}.py"),
     output:
         ipynb=ARTIFACTS.shown("notebooks/{notebook}.ipynb", "notebook_{notebook}", "notebook"),
         html=ARTIFACTS.shown("notebooks/{notebook}.html", "notebook_{notebook}", "notebook"),
     wildcard_constraints:
-        notebook=one_of(PLAN.notebooks),
+        notebook=one_of(NOTEBOOKS),
     conda:
         "../../envs/notebook.yaml"
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=60),
     params:
-        settings=lambda wc: notebook_settings(SETTINGS, wc.notebook),
+        settings=lambda wc: SETTINGS.model_dump(include={"results", "seed", "intervals", *NOTEBOOK_KEYS[wc.notebook]}),
         caption=lambda wc: ARTIFACTS.caption(f"notebook_{wc.notebook}"),
         notebook_code=lambda wc: code_of(WORKFLOW / f"notebooks/{wc.notebook}.py"),
     script:

@@ -4,13 +4,26 @@
 rule carb_claims:
     # Which of the CARB paper's claims hold, by the rules of workflow/claims.yaml.
     input:
-        scores=CARB.score_files([*CARB.reward_models, "length"]),
-        rewrites=CARB.perturbed_score_files(["carb_perturbation"], [*CARB.perturbed_models, "length"]),
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'carb_claims' and benchmark == 'carb'", within=SCORES),
+        ),
+        rewrites=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'carb_claims' and benchmark == 'carb_perturbation'", within=SCORES),
+        ),
         points="<analysis>/carb/points.csv",
-        rewardbench=JUDGES.score_files(JUDGES.of_claims)["rewardbench"],
-        judged=JUDGES.score_files(JUDGES.of_claims)["carb"],
+        rewardbench=collect(
+            "<scores>/locals/{row.scorer}/rewardbench.parquet",
+            row=lookup("table == 'carb_judge_claims' and language == 'rewardbench'", within=SCORES),
+        ),
+        judged=collect(
+            "<scores>/locals/{row.scorer}/carb.parquet",
+            row=lookup("table == 'carb_judge_claims' and language == 'carb'", within=SCORES),
+        ),
+        sheet=ancient("<results>/work/scorers.csv"),
         published=expand(
-            PLAN.project.file("resources/published/carb_{table}.csv"),
+            FILE("resources/published/carb_{table}.csv"),
             table=["leaderboard", "correlation", "perturbation", "think_as_locals"],
         ),
     output:
@@ -18,14 +31,11 @@ rule carb_claims:
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=120),
     params:
-        claims=claims_of(PLAN.claims, "carb"),
-        evidence={
-            "board": CARB.board_settings({**CARB.reward_models, "length": "baseline"}),
-            "perturbed": [*CARB.perturbed_models, "length"],
-            "judges": JUDGES.of_claims,
-            "cultures": LOCALS.evaluation.cultures,
-        },
-        benchmark=CATALOG.benchmark(JUDGES.benchmark),
+        claims={name: claim for name, claim in PLAN.claims.items() if claim["paper"] == "carb"},
+        cells={"cultures": CULTURES, "domains": DOMAINS},
+        judged_cultures=LOCALS.evaluation.cultures,
+        benchmark=CATALOG.benchmark(JUDGED),
+        interval=INTERVAL,
         confidence=CONFIDENCE,
         caption=ARTIFACTS.caption("carb_claims"),
     script:
@@ -177,7 +187,7 @@ rule carb_think_as_locals:
         **ARTIFACTS.table_files("carb_think_as_locals"),
     params:
         artifact="carb_think_as_locals",
-        names=JUDGES.names(JUDGES.compared),
+        names=judge_labels(LOCALS),
         caption=ARTIFACTS.caption("carb_think_as_locals"),
         confidence=CONFIDENCE,
     script:
@@ -191,20 +201,22 @@ use rule carb_think_as_locals as carb_reward_ablation with:
         **ARTIFACTS.table_files("carb_reward_ablation"),
     params:
         artifact="carb_reward_ablation",
-        names=JUDGES.names(JUDGES.writing),
+        names=judge_labels(LOCALS),
         caption=ARTIFACTS.caption("carb_reward_ablation"),
 
 
 rule carb_locals_learning:
     input:
-        expand("<scores>/locals/{name}/held_out.parquet", name=JUDGES.learners),
+        collect(
+            "<scores>/locals/{row.scorer}/held_out.parquet",
+            row=lookup("table == 'carb_locals_learning'", within=SCORES),
+        ),
     output:
         **ARTIFACTS.table_files("carb_locals_learning"),
     params:
-        seeds=JUDGES.learner_seeds,
-        contrasts=[("full", name) for name in JUDGES.learner_seeds if name != "full"],
+        repeats=repeats(LOCALS),
         interval=INTERVAL,
-        names=JUDGES.names(JUDGES.learner_seeds),
+        names=judge_labels(LOCALS),
         caption=ARTIFACTS.caption("carb_locals_learning"),
         confidence=CONFIDENCE,
     script:
@@ -218,6 +230,6 @@ rule carb_locals_curves:
         **ARTIFACTS.figure_files("carb_locals_curves"),
     params:
         caption=ARTIFACTS.caption("carb_locals_curves"),
-        names=JUDGES.names(LOCALS.runs),
+        names=judge_labels(LOCALS),
     script:
         "../scripts/artifacts/carb_locals_curves.py"

@@ -39,6 +39,8 @@ SHEET = PLAN.sheet.scorers
 # Which table reads which scores: rows of table, benchmark, scorer and language
 SCORES = PLAN.sheet.scores
 
+FILE = PLAN.project.file  # where a file of the project is, also where another workflow uses this one
+
 # Parts of the settings that many rules need.
 SOURCE, TARGETS, LANGUAGES = SETTINGS.source_language, SETTINGS.target_languages, SETTINGS.languages
 BASES, EMBEDDED, SEEDS = SETTINGS.shown_bases, SETTINGS.embedding_models, SETTINGS.reward_model_seeds
@@ -67,14 +69,29 @@ GENERATORS = {name: as_entry(model) for name, model in CARB.generators.items()}
 CARB_ANSWERS = f"<prepared>/carb/steps/{'completions' if CARB.generators else 'possible_items'}.jsonl"
 # What CARB's references are built for
 BUILT_CULTURES, BUILT_DOMAINS = carb_parts(CARB)
+# The benchmark next to CARB that Think-as-Locals' judges see, and in which languages
+JUDGED = LOCALS.evaluation.benchmark or MAIN
+JUDGED_LANGUAGES = LOCALS.evaluation.cultures if LOCALS.evaluation.benchmark else LANGUAGES
 # Rewrites of right answers, and the same answers in all languages
 PERTURBED_SETS = ["carb_perturbation", "carb_consistency"]
 
 
 
+def brought(dataset):
+    """Return the languages in which passages or instructions come; an engine translates them into the others."""
+    return [language for language in LANGUAGES if language in CATALOG.datasets[dataset]["languages"]]
+
+
 def item_entry(scorer):
     """Return a scorer's entry without a question about two answers, since CARB asks about four."""
     return {key: value for key, value in SHEET.entry[scorer].items() if key != "question"}
+
+
+def frozen_states(scorer, items):
+    """Return the states of items below the layers that a reward model trained here has of its own, where these are kept."""
+    if not SHEET.trained_in[scorer] or not SETTINGS.top_layers:
+        return []
+    return [f"<scores>/frozen/{SHEET.base[scorer]}/{items}.safetensors"]
 
 
 seed_of = partial(job_seed, SEED)  # the seed of a job, by its name

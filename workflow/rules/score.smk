@@ -81,7 +81,7 @@ ruleorder: reward_scores > cross_reward_scores > ready_made_scores > single_scor
 rule text_baseline_scores:
     # A scorer that only reads texts: the length of an answer, or TF-IDF without or with the request.
     input:
-        train=branch(evaluate("'{scorer}' != 'length'"), then="<translated>/train/{language}.jsonl"),
+        train=branch(evaluate("{scorer} != 'length'"), then="<translated>/train/{language}.jsonl"),
         rows="<translated>/{benchmark}/{language}.jsonl",
     output:
         "<scores>/{benchmark}/{scorer}/{language}.parquet",
@@ -93,7 +93,7 @@ rule text_baseline_scores:
         **RESOURCES.for_tfidf(SETTINGS.probe_pairs, minutes=60),
     params:
         fit=branch(
-            evaluate("'{scorer}' != 'length'"),
+            evaluate("{scorer} != 'length'"),
             then={"pairs": SETTINGS.probe_pairs, "seed": seed_of("text_baseline_scores")},
         ),
     script:

@@ -1,13 +1,20 @@
-# Stage 5 of the CARB paper: every scorer on the items, on rewrites of them, and on what policies answer.
+# Stage 5 of the CARB paper: every scorer on the items, on rewrites of them, and on what policies answer; and the judges of
+# Think-as-Locals.
 
 
-rule carb_item_states:
-    # What a base's reward models share on CARB's items is computed once.
+rule carb_states:
+    # What a base's reward models share on CARB's items, or on their rewrites, is computed once.
     input:
         base=lambda wc: MODELS.reward_base(wc.base),
-        item_files=CARB.item_files,
+        item_files=lambda wc: expand(
+            "<prepared>/{itemset}/{culture}.jsonl",
+            itemset=["carb"] if wc.itemset == "carb" else PERTURBED_SETS,
+            culture=CULTURES,
+        ),
     output:
-        temp("<scores>/frozen/{base}/carb.safetensors"),
+        temp("<scores>/frozen/{base}/{itemset}.safetensors"),
+    wildcard_constraints:
+        itemset="carb|carb_perturbed",
     priority: 1
     threads: THREADS.score
     resources:
@@ -15,72 +22,59 @@ rule carb_item_states:
     params:
         limits=[SETTINGS.top_layers, SETTINGS.scoring.max_length, SETTINGS.scoring.token_budget],
     script:
-        "../scripts/score/carb_item_states.py"
+        "../scripts/score/carb_states.py"
 
 
 rule carb_scores:
     # A scorer is loaded once for all cultures; the prompt of an item is computed once for its four answers.
     input:
-        models=lambda wc: CARB.folders(wc.scorer),
-        item_files=CARB.item_files,
-        frozen=lambda wc: CARB.item_states(wc.scorer),
+        models=lambda wc: MODELS.folders(item_entry(wc.scorer)),
+        item_files=expand("<prepared>/carb/{culture}.jsonl", culture=CULTURES),
+        frozen=lambda wc: frozen_states(wc.scorer, "carb"),
     output:
-        CARB.score_files(["{scorer}"]),
+        expand("<scores>/carb/{{scorer}}/{culture}.parquet", culture=CULTURES),
     wildcard_constraints:
-        scorer=CARB.pattern(left_out=CARB.knockouts.values()),
-    priority: lambda wc: int(CARB.entry(wc.scorer)["kind"] == "generative")  # judges take longest
+        scorer=one_of([*REWARD_MODELS, *KNOCKOUTS, *UNTRAINED]),
+    priority: lambda wc: int(SHEET.kind[wc.scorer] == "generative")  # judges take longest
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.scorer)], minutes=1440),
+        **RESOURCES.for_models("score_long", "{scorer}", minutes=1440),
     params:
-        entry=lambda wc: CARB.entry(wc.scorer),
+        entry=lambda wc: MODELS.loadable(item_entry(wc.scorer)),
         scoring=SCORING,
-        cache=f"{REPLIES}/{{scorer}}",
-        knockout=None,
+        cache=lambda wc: f"{REPLIES}/{wc.scorer.removesuffix('-knockout')}",
+        knockout=lambda wc: seed_of("knockout") if wc.scorer in KNOCKOUTS else None,
     script:
         "../scripts/score/carb_scores.py"
 
 
-use rule carb_scores as carb_judge_scores with:
+use rule carb_scores as candidate_scores with:
     input:
-        models=lambda wc: CARB.folders(wc.scorer),
-        item_files=CARB.item_files,
+        models=lambda wc: MODELS.folders(item_entry(wc.scorer)),
+        item_files=expand("<scores>/candidates/{policy}.jsonl", policy=CARB.policies),
         frozen=[],
     output:
-        CARB.score_files(["{scorer}", "{scorer}-knockout"]),
-    wildcard_constraints:
-        scorer=one_of(CARB.knockouts.values()),
-    priority: 1  # the longest of the jobs
-    resources:
-        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.scorer)], minutes=720),
-    params:
-        knockout=seed_of("knockout"),
-
-
-use rule carb_item_states as carb_perturbed_states with:
-    input:
-        base=lambda wc: MODELS.reward_base(wc.base),
-        item_files=CARB.perturbed_files(*PERTURBED_SETS),
-    output:
-        temp("<scores>/frozen/{base}/carb_perturbed.safetensors"),
+        expand("<scores>/candidates/{{scorer}}/{policy}.parquet", policy=CARB.policies),
 
 
 rule carb_perturbed_scores:
-    # A reward model is loaded once for the rewrites and for the same answers in all languages.
+    # A reward model is loaded once for the rewrites and for the same answers in all languages. A judge sees them in pairs.
     input:
-        models=lambda wc: CARB.folders(wc.scorer),
-        item_files=CARB.perturbed_files(*PERTURBED_SETS),
-        frozen=lambda wc: CARB.item_states(wc.scorer, "carb_perturbed"),
+        models=lambda wc: MODELS.folders(item_entry(wc.scorer)),
+        item_files=expand("<prepared>/{items}/{culture}.jsonl", items=PERTURBED_SETS, culture=CULTURES),
+        frozen=lambda wc: frozen_states(wc.scorer, "carb_perturbed"),
     output:
-        scores=CARB.perturbed_score_files(PERTURBED_SETS, ["{scorer}"]),
+        scores=expand(
+            "<scores>/{items}/{{scorer}}/{culture}.parquet", items=PERTURBED_SETS, culture=CULTURES
+        ),
         replies="<scores>/carb_perturbation/{scorer}/replies.csv",
     wildcard_constraints:
-        scorer=CARB.pattern(left_out=SCALE.untrained),
+        scorer=one_of(REWARD_MODELS),
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score_long", lambda wc: [CARB.model(wc.scorer)], minutes=720),
+        **RESOURCES.for_models("score_long", "{scorer}", minutes=720),
     params:
-        entry=lambda wc: CARB.entry(wc.scorer),
+        entry=lambda wc: MODELS.loadable(item_entry(wc.scorer)),
         scoring=SCORING,
         cache=f"{REPLIES}/{{scorer}}",
     script:
@@ -90,34 +84,28 @@ rule carb_perturbed_scores:
 use rule carb_perturbed_scores as locals_perturbed_scores with:
     # Judges that write criteria are slow, so they see only rewrites of the cultures that they are evaluated on.
     input:
-        models=lambda wc: MODELS.folders(JUDGES.judges[PERTURBED_JUDGES[wc.scorer]]),
-        item_files=expand(
-            "<prepared>/carb_perturbation/{culture}.jsonl",
-            culture=LOCALS.evaluation.cultures,
-        ),
+        models=lambda wc: MODELS.folders(SHEET.entry[wc.scorer]),
+        item_files=expand("<prepared>/carb_perturbation/{culture}.jsonl", culture=LOCALS.evaluation.cultures),
         frozen=[],
     output:
-        scores=JUDGES.perturbed_score_files(["{scorer}"]),
+        scores=expand(
+            "<scores>/carb_perturbation/{{scorer}}/{culture}.parquet", culture=LOCALS.evaluation.cultures
+        ),
         replies="<scores>/carb_perturbation/{scorer}/replies.csv",
     wildcard_constraints:
         scorer=one_of(PERTURBED_JUDGES),
     resources:
-        **RESOURCES.for_models(
-            "score_long",
-            JUDGES.model,
-            minutes=240,
-            tokens=LOCALS.judge_token_budget,
-        ),
+        **RESOURCES.for_models("score_long", "{scorer}", minutes=240, tokens=LOCALS.judge_token_budget),
     params:
-        entry=lambda wc: MODELS.loadable(JUDGES.judges[PERTURBED_JUDGES[wc.scorer]]),
-        scoring=JUDGES.scoring,
+        entry=lambda wc: MODELS.loadable(SHEET.entry[wc.scorer]),
+        scoring=SCORING | {"token_budget": LOCALS.judge_token_budget},
 
 
 rule locals_scores:
     # A judge on the parts of both benchmarks that config.yaml names: in the layout of Think-as-Locals, or of others as they are asked.
     input:
-        models=lambda wc: MODELS.folders(JUDGES.judges[wc.judge]),
-        rows=JUDGES.rows,
+        models=lambda wc: MODELS.folders(SHEET.entry[wc.judge]),
+        rows=expand("<translated>/{benchmark}/{language}.jsonl", benchmark=JUDGED, language=JUDGED_LANGUAGES),
         item_files=expand("<prepared>/carb/{culture}.jsonl", culture=LOCALS.evaluation.cultures),
     output:
         rewardbench="<scores>/locals/{judge}/rewardbench.parquet",
@@ -125,19 +113,14 @@ rule locals_scores:
         matches="<scores>/locals/{judge}/matches.parquet",
         replies="<scores>/locals/{judge}/replies.csv",
     wildcard_constraints:
-        judge=one_of(JUDGES.judges),
+        judge=one_of(dict.fromkeys(SCORES.scorer[SCORES.benchmark == "locals"])),
     priority: 1
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models(
-            "score_long",
-            lambda wc: [JUDGES.model_of(wc.judge)],
-            minutes=720,
-            tokens=LOCALS.judge_token_budget,
-        ),
+        **RESOURCES.for_models("score_long", "{judge}", minutes=720, tokens=LOCALS.judge_token_budget),
     params:
-        entry=lambda wc: MODELS.loadable(JUDGES.judges[wc.judge]),
-        scoring=JUDGES.scoring,
+        entry=lambda wc: MODELS.loadable(SHEET.entry[wc.judge]),
+        scoring=SCORING | {"token_budget": LOCALS.judge_token_budget},
         cache=f"{REPLIES}/{{judge}}",
         part={
             "rows_per_subset": LOCALS.evaluation.rows_per_subset,
@@ -151,47 +134,35 @@ rule locals_scores:
 rule locals_held_out:
     # What a judge has learnt: its verdicts on pairs of the topics that it is trained on, which it was not trained on.
     input:
-        models=lambda wc: MODELS.folders(JUDGES.written_by(wc.learner)),
+        models=lambda wc: MODELS.folders(SHEET.entry[wc.learner]),
         questions="<prepared>/locals/held_out.jsonl",
     output:
         "<scores>/locals/{learner}/held_out.parquet",
     wildcard_constraints:
-        learner=one_of(JUDGES.learners),
+        learner=one_of(dict.fromkeys(SCORES.scorer[SCORES.table == "carb_locals_learning"])),
     priority: 1
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models(
-            "score_long",
-            JUDGES.model,
-            minutes=120,
-            tokens=LOCALS.judge_token_budget,
-        ),
+        **RESOURCES.for_models("score_long", "{learner}", minutes=120, tokens=LOCALS.judge_token_budget),
     params:
-        entry=lambda wc: MODELS.loadable(JUDGES.written_by(wc.learner)),
-        scoring=JUDGES.scoring,
+        entry=lambda wc: MODELS.loadable(SHEET.entry[wc.learner]),
+        scoring=SCORING | {"token_budget": LOCALS.judge_token_budget},
         cache=f"{REPLIES}/locals",
     script:
         "../scripts/score/locals_held_out.py"
 
 
 rule carb_text_scores:
+    # A scorer that only reads answers, on the items or on their rewrites.
     input:
-        item_files=CARB.item_files,
+        item_files=expand("<prepared>/{{itemset}}/{culture}.jsonl", culture=CULTURES),
     output:
-        CARB.score_files(TEXT_SCORERS),
-    params:
-        scorers=TEXT_SCORERS,
+        expand("<scores>/{{itemset}}/{{scorer}}/{culture}.parquet", culture=CULTURES),
+    wildcard_constraints:
+        itemset="carb|carb_perturbation",
+        scorer=one_of(CARB_TEXT),
     script:
         "../scripts/score/carb_text_scores.py"
-
-
-use rule carb_text_scores as carb_perturbed_text_scores with:
-    input:
-        item_files=CARB.perturbed_files("carb_perturbation"),
-    output:
-        CARB.perturbed_score_files(["carb_perturbation"], ["length"]),
-    params:
-        scorers=["length"],
 
 
 rule candidates:
@@ -220,7 +191,7 @@ use rule candidates as grpo_answers with:
     output:
         "<scores>/grpo/answers/{scorer}.jsonl",
     wildcard_constraints:
-        scorer=one_of(CARB.rewarding),
+        scorer=one_of(REWARDING),
     resources:
         **RESOURCES.for_models(
             "generate", lambda wc: [CARB.grpo.policy], minutes=240, tokens=CANDIDATES_AT_ONCE
@@ -240,21 +211,3 @@ use rule grpo_answers as grpo_start_answers with:
         "<scores>/grpo/start.jsonl",
     params:
         policy=CARB.grpo and CARB.grpo.policy,
-
-
-use rule carb_scores as candidate_scores with:
-    input:
-        models=lambda wc: CARB.folders(wc.scorer),
-        item_files=CARB.candidates,
-        frozen=[],
-    output:
-        CARB.candidate_scores(["{scorer}"]),
-
-
-use rule carb_judge_scores as candidate_judge_scores with:
-    input:
-        models=lambda wc: CARB.folders(wc.scorer),
-        item_files=CARB.candidates,
-        frozen=[],
-    output:
-        CARB.candidate_scores(["{scorer}", "{scorer}-knockout"]),

@@ -60,7 +60,7 @@ rule dataset:
             else []
         ),
         revision=lambda wc: MODELS.revision("dataset", CATALOG.datasets[wc.dataset]),
-        schema=PLAN.project.file("workflow/schemas/templates.schema.yaml"),
+        schema=FILE("workflow/schemas/templates.schema.yaml"),
     output:
         "<sources>/data/{dataset}.jsonl",
     resources:
@@ -88,7 +88,7 @@ rule carb_references:
     input:
         cultures=CARB.culture_file,
         topics=sorted(str(path) for path in Path(CARB.topics).glob("*.yaml")),
-        schema=PLAN.project.file("workflow/schemas/carb_topics.schema.yaml"),
+        schema=FILE("workflow/schemas/carb_topics.schema.yaml"),
     output:
         "<sources>/carb/references.jsonl",
     params:

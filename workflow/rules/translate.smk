@@ -27,7 +27,11 @@ rule translated_rows:
 
 use rule translated_rows as engine_sample with:
     input:
-        rows=quality_rows(SCALE),
+        rows=(
+            "<prepared>/dev.jsonl"
+            if SETTINGS.translation.quality_data == "dev"
+            else "<translated>/passages/<source>.jsonl"
+        ),
         engine=lambda wc: Engine(MODELS, wc.engine, wc.language).file,
     output:
         "<translated>/samples/{engine}/{language}.jsonl",
@@ -63,11 +67,11 @@ rule passages:
     input:
         dataset_file(SETTINGS, CATALOG, SETTINGS.passages),
     output:
-        expand("<translated>/passages/{language}.jsonl", language=languages_brought(SCALE, SETTINGS.passages)),
+        expand("<translated>/passages/{language}.jsonl", language=brought(SETTINGS.passages)),
     conda:
         "../../envs/sources.yaml"
     params:
-        languages=languages_brought(SCALE, SETTINGS.passages),
+        languages=brought(SETTINGS.passages),
     script:
         "../scripts/translate/passages.py"
 
@@ -78,12 +82,12 @@ rule instructions:
     output:
         expand(
             "<translated>/instructions/{language}.jsonl",
-            language=languages_brought(SCALE, ALIGNMENT.instructions),
+            language=brought(ALIGNMENT.instructions),
         ),
     conda:
         "../../envs/sources.yaml"
     params:
-        languages=languages_brought(SCALE, ALIGNMENT.instructions),
+        languages=brought(ALIGNMENT.instructions),
         roles=["prompt"] if ALIGNMENT.reference else ["prompt", "reference"],
         max_instructions=ALIGNMENT.max_instructions,
         seed=SEED,
@@ -99,7 +103,7 @@ use rule translated_rows as translated_passages with:
     output:
         "<translated>/passages/{language}.jsonl",
     wildcard_constraints:
-        language=one_of(languages_translated(SCALE, SETTINGS.passages)),
+        language=one_of(one for one in LANGUAGES if one not in brought(SETTINGS.passages)),
 
 
 use rule translated_passages as translated_instructions with:
@@ -110,4 +114,4 @@ use rule translated_passages as translated_instructions with:
     output:
         "<translated>/instructions/{language}.jsonl",
     wildcard_constraints:
-        language=one_of(languages_translated(SCALE, ALIGNMENT.instructions)),
+        language=one_of(one for one in LANGUAGES if one not in brought(ALIGNMENT.instructions)),

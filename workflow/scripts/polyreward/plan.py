@@ -54,7 +54,7 @@ class Plan(NamedTuple):
         from polyreward.ops.preflight import check_languages  # takes a tenth of a second to import
 
         try:
-            for line in check_languages(self.settings, self.catalog, Path()):
+            for line in check_languages(self.models, Path()):
                 print(line, file=sys.stderr)
         except PolyrewardError as error:
             raise WorkflowError(str(error)) from None

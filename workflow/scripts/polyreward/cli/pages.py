@@ -59,7 +59,7 @@ def lock(results: Path) -> None:
 @click.command()
 def settings() -> None:
     """Write docs/settings.md and the schema of config.yaml."""
-    from polyreward.config.settings.reference import write_reference
+    from polyreward.settings.reference import write_reference
 
     for path in write_reference(ROOT):
         print(path.relative_to(ROOT))

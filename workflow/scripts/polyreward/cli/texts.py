@@ -57,14 +57,14 @@ def language(action: str, language: str, folder: str | None, configfile: tuple[s
 
     `update` writes all texts to translate, in the order in which scales draw them, and keeps translations.
     `check` lists the problems. LANGUAGE is an ISO 639 code, such as fr."""
-    from polyreward.config.scale import read_scale
     from polyreward.ops.preflight import check_languages, update_folder
+    from polyreward.sheet.entries import read_models, with_language
 
     root = checkout()
-    scale = read_scale(configfile, root)
+    models = read_models(configfile, root)
     if folder is None:
-        folder = scale.settings.language_folders.get(language, f"resources/languages/{language}")
+        folder = models.settings.language_folders.get(language, f"resources/languages/{language}")
     if action == "update":
-        print("\n".join(map(str, update_folder(language, root / folder, scale, root))))
+        print("\n".join(map(str, update_folder(language, root / folder, models, root))))
         return
-    print("\n".join(check_languages(scale.with_language(language, folder, root), root)))
+    print("\n".join(check_languages(with_language(models, language, folder, root), root)))

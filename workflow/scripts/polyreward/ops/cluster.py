@@ -10,12 +10,12 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from polyreward.config.settings.messages import type_problems
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.yaml_files import read_yaml
 from polyreward.models.cuda import cuda_only, how_to_install, needed_package
 from polyreward.ops.machine import cuda_devices
 from polyreward.settings.base import Section
+from polyreward.settings.messages import type_problems
 
 # Rules that all other tables and figures of trained reward models need
 OF_TRAINED = {"transfer_comparison", "language_comparison", "figure1", "figure2", "gate", "labelled_pairs"}

@@ -6,8 +6,9 @@ with a run on a card."""
 from collections.abc import Mapping
 from math import inf
 
-from polyreward.config.scale import Scale
-from polyreward.config.translation import engine_of
+from polyreward.sheet.entries import Models
+from polyreward.sheet.data import drawn_share
+from polyreward.sheet.engines import engine_of
 from polyreward.ops.memory import Shape
 from polyreward.ops.resources import Job, parameters_b, shape_of
 from polyreward.settings.base import Section
@@ -38,8 +39,8 @@ def card_speeds(gpu_gib: float, measured: Mapping[str, float]) -> dict[str, floa
 class Estimate:
     """Times of a scale's jobs, by a card's speeds as card_speeds returns them."""
 
-    def __init__(self, scale: Scale, speeds: Mapping[str, float]):
-        self.scale, self.settings, self.speeds = scale, scale.settings, speeds
+    def __init__(self, models: Models, speeds: Mapping[str, float]):
+        self.models, self.settings, self.speeds = models, models.settings, speeds
 
     def seconds(self, job: Job) -> float:
         """Return how long a job takes; 0 for one without a model, which a card does not wait for."""
@@ -59,7 +60,7 @@ class Estimate:
 
         A step writes one token of each text of a batch. Rules that are not here take little but their start.
         """
-        settings, scale, languages = self.settings, self.scale, self.scale.languages
+        settings, languages = self.settings, self.settings.languages
         alignment, judges, carb = settings.alignment, settings.think_as_locals, settings.carb
         benchmark = getattr(wildcards, "benchmark", settings.benchmarks.main)
         pairs = sum(settings.pool.max_pairs.get(one, ROWS.get(one, FEW)) for one in settings.pool.datasets)
@@ -89,7 +90,7 @@ class Estimate:
             case "translated_rows":
                 sets = {"train": pairs, "prompts": alignment.prompts / 3, "dev": FEW, "judge": FEW}
                 reads = 1.5 * (sets.get(wildcards.rowset) or self._rows(wildcards.rowset)) * CONVERSATION
-                engine = engine_of(scale, wildcards.language).settings
+                engine = engine_of(self.models, wildcards.language).settings
                 steps = reads / engine.batch_size * (2 if engine.unit == "sentence" else 1.5)
             case "sampled_responses" | "policy_answers":
                 texts = responses if rule == "sampled_responses" else answers
@@ -112,7 +113,7 @@ class Estimate:
                 judged, written = judges.evaluation, judges.judge.max_new_tokens
                 rows, per_cell = 0, 7 * rewrites
                 if rule == "locals_scores":
-                    sections = scale.known.benchmarks[benchmark]["sections"].values()
+                    sections = self.models.catalog.benchmarks[benchmark]["sections"].values()
                     most = sum(map(len, sections)) * (judged.rows_per_subset or inf)
                     among = judged.cultures if judged.benchmark else languages
                     rows = len(among) * min(most, self._rows(judged.benchmark or benchmark))
@@ -138,8 +139,8 @@ class Estimate:
 
     def _rows(self, benchmark: str) -> float:
         """Return the pairs of a benchmark that are drawn."""
-        sections = self.scale.known.benchmarks.get(benchmark, {}).get("sections", ())
-        drawn = self.scale.share(self.scale.use_of(benchmark))["templates"]
+        sections = self.models.catalog.benchmarks.get(benchmark, {}).get("sections", ())
+        drawn = drawn_share(self.settings, benchmark)["templates"]
         return min(ROWS.get(benchmark, FEW), drawn * len(sections) if drawn else inf)
 
     def _tokens(self, *languages: str) -> float:

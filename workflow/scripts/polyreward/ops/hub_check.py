@@ -10,10 +10,11 @@ from types import SimpleNamespace
 
 from huggingface_hub import constants
 
-from polyreward.config.model_files import ModelFiles
-from polyreward.config.scale import Scale, read_scale
+from polyreward.sheet.data import dataset_entry
+from polyreward.sheet.entries import Models, read_models
+from polyreward.sheet.scorers import ready_made
 from polyreward.core.errors import PolyrewardError, UnavailableError, first_line, is_outage, raise_all
-from polyreward.core.naming import hub_name
+from polyreward.core.naming import hub_name, stage
 from polyreward.core.unavailable import catalog_models, may_be_missing
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.planning import planned_jobs
@@ -37,9 +38,9 @@ def check_hub(configfiles: Sequence[str], root: Path, with_data: bool) -> list[s
         partial(_repository_found, *key, entries, with_data)
         for key, entries in wanted(configfiles, root).items()
     ]
-    files = ModelFiles(read_scale(configfiles, root))
-    for name, wording in files.scale.known.judge_wordings.items():
-        if files.is_fetched(name):
+    models = read_models(configfiles, root)
+    for name, wording in models.catalog.judge_wordings.items():
+        if models.is_fetched(name):
             checks.append(partial(_question_found, name, wording))
     lines, problems = [], []
     for check in checks:
@@ -71,15 +72,17 @@ def _question_found(name: str, wording: dict) -> str:
     return f"question {name}: its published words ({wording['url']})"
 
 
-def hub_problems(jobs: Iterable[Job], scale: Scale, config: dict, lock: Mapping) -> list[str]:
+def hub_problems(jobs: Iterable[Job], models: Models, config: dict, lock: Mapping) -> list[str]:
     """Return what the hub would refuse to jobs that fetch from it: access, or a dataset's columns.
 
     What is cached is not asked for. What is not checked, and which models will be empty rows, is printed.
     lock: locked revisions.
     """
     asked = {}
-    for (kind, repository, revision), entries in fetched_by(jobs, scale).items():
-        record = Path(scale.paths.revision(kind, hub_name(repository, revision)))  # of an earlier run
+    for (kind, repository, revision), entries in fetched_by(jobs, models).items():
+        record = Path(
+            stage(models.settings.results, "sources", f"revisions/{kind}/{hub_name(repository, revision)}.yaml")
+        )  # of an earlier run
         recorded = read_yaml(record).get("commit") if record.is_file() else None
         commit = recorded or locked(lock, kind, repository, revision) or revision
         if not Path(repository).is_dir() and not is_cached(repository, kind, commit):
@@ -93,7 +96,7 @@ def hub_problems(jobs: Iterable[Job], scale: Scale, config: dict, lock: Mapping)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         errors = list(pool.map(_refusal, asked))
-    named = {**scale.known.reward_models, **scale.configured}
+    named = {**models.catalog.reward_models, **ready_made(models.settings, models.catalog)}
     rows = [named[name] for name in catalog_models(config) if name in named]
     optional = {one["hub"] for row in rows for one in (row, row.get("reference", {})) if "hub" in one}
     problems, unanswered = [], []
@@ -141,12 +144,12 @@ def _say(text: str) -> None:
 
 def wanted(configfiles: Sequence[str], root: Path) -> Repositories:
     """Return {(kind, repository, revision): {name: entry}} of what a scale's jobs fetch from the hub."""
-    return fetched_by(planned_jobs(["all"], configfiles, root), read_scale(configfiles, root))
+    return fetched_by(planned_jobs(["all"], configfiles, root), read_models(configfiles, root))
 
 
-def fetched_by(jobs: Iterable[Job], scale: Scale) -> Repositories:
+def fetched_by(jobs: Iterable[Job], models: Models) -> Repositories:
     """Return the same of some jobs."""
-    files, found = ModelFiles(scale), {}
+    found: Repositories = {}
 
     def add(kind: str, name: str, entry: dict) -> None:
         if entry["kind"] == "hub":
@@ -154,12 +157,12 @@ def fetched_by(jobs: Iterable[Job], scale: Scale) -> Repositories:
 
     for job in jobs:
         if job.rule == "hub_model":
-            at = files.hub[MODELS, job.wildcards["repository"]]
-            found.setdefault((MODELS, *at), {}).update(files.hub_entries[at])
+            at = models.hub[MODELS, job.wildcards["repository"]]
+            found.setdefault((MODELS, *at), {}).update(models.hub_entries[at])
         elif job.rule == "base_model":
-            add(MODELS, job.wildcards["base"], scale.known.models[job.wildcards["base"]]["source"])
+            add(MODELS, job.wildcards["base"], models.catalog.models[job.wildcards["base"]]["source"])
         elif job.rule == "dataset":
-            add(DATASETS, job.wildcards["dataset"], scale.dataset(job.wildcards["dataset"]))
+            add(DATASETS, job.wildcards["dataset"], dataset_entry(models.settings, models.catalog, job.wildcards["dataset"]))
     return found
 
 

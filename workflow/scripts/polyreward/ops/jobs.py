@@ -18,15 +18,6 @@ from polyreward.ops.hardware import RAN_ON, hardware
 from polyreward.ops.machine import take_gpus
 
 ASKED = "asked for: "  # begins a job's log, from which `polyreward costs` reads it
-# Hold PyTorch, oneDNN, MKL, OpenBLAS and NumPy to AVX2. Each reads its own when it is loaded.
-PORTABLE = {
-    "ATEN_CPU_CAPABILITY": "avx2",
-    "ONEDNN_MAX_CPU_ISA": "AVX2",
-    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
-    "MKL_CBWR": "COMPATIBLE",
-    "OPENBLAS_CORETYPE": "Haswell",
-    "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
-}
 # As every library words them, whatever exception it raises
 FULL_DISK = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT))
 # The system's words, PyTorch's on a CPU, and CUDA's

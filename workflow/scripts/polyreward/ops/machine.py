@@ -10,6 +10,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 NAMES = {"mem_mb": "MB of memory", "gpu": "GPUs"}
+# Hold PyTorch, oneDNN, MKL, OpenBLAS and NumPy to AVX2. Each reads its own when it is loaded.
+PORTABLE = {
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    "MKL_CBWR": "COMPATIBLE",
+    "OPENBLAS_CORETYPE": "Haswell",
+    "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
+}
 TABLE_MB = 600  # of a job without a model: pandas, scikit-learn or matplotlib, and mini's tables; at most 549
 
 

@@ -10,7 +10,7 @@ from statistics import fmean
 
 import pandas as pd
 
-from polyreward.config.scale import Scale, read_scale
+from polyreward.sheet.entries import Models, read_models
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import as_markdown
 from polyreward.ops.hours import Estimate, card_speeds
@@ -42,15 +42,15 @@ def plan_text(
     targets: Sequence[str], configfiles: Sequence[str], root: Path, throughputs: Path | None = None
 ) -> str:
     """Return the whole plan in Markdown; throughputs: what gpu-check wrote of the card."""
-    scale, jobs = read_scale(configfiles, root), planned_jobs(targets, configfiles, root)
-    results, room = root / scale.settings.results, scale.settings.devices.gpu_gib
+    models, jobs = read_models(configfiles, root), planned_jobs(targets, configfiles, root)
+    results, room = root / models.settings.results, models.settings.devices.gpu_gib
     speeds = read_speeds(throughputs) if throughputs else {}
-    estimate, disk = Estimate(scale, card_speeds(room, speeds)), disk_gib(jobs, scale)
+    estimate, disk = Estimate(models, card_speeds(room, speeds)), disk_gib(jobs, models)
     table = by_rule(jobs, known_seconds(results / "benchmarks"), estimate)
     known = table[table["hours"].notna()]
     problems = [*too_large(jobs, room), *too_long(jobs, estimate), *missing_disk(sum(disk.values()), results)]
     parts = [
-        f"# Scale {scale.settings.results}: {len(jobs)} jobs, about {table['estimate'].sum():,.1f} hours;"
+        f"# Scale {models.settings.results}: {len(jobs)} jobs, about {table['estimate'].sum():,.1f} hours;"
         f" measured are {known['hours'].sum():,.1f} hours for the {known['jobs'].sum()} of rules that ran",
         SOURCES.format(
             times=results / "benchmarks", card="gpu-check's speeds" if speeds else "a data sheet's speeds"
@@ -58,7 +58,7 @@ def plan_text(
         "## What does not fit",
         _listed(problems) or "Models of known size and the disk do.",
         "## Keys",
-        _listed(missing_keys(jobs, scale, os.environ)) or "None is missing.",
+        _listed(missing_keys(jobs, models, os.environ)) or "None is missing.",
         "## Jobs",
         as_markdown(table.round(1).astype(object).fillna(""), floatfmt=",.1f", intfmt=","),
         "## Disk of models (GiB)",
@@ -112,9 +112,9 @@ def too_long(jobs: Sequence[Job], estimate: Estimate) -> list[str]:
     ]
 
 
-def disk_gib(jobs: Sequence[Job], scale: Scale) -> dict[str, float]:
+def disk_gib(jobs: Sequence[Job], models: Models) -> dict[str, float]:
     """Return GiB by what takes them; models whose size is not known are left out."""
-    known = scale.known.models
+    known = models.catalog.models
     fetched = [known[job.wildcards.base] for job in jobs if job.rule == "base_model"]
     ready_made = {one["hub"]: one for job in jobs for one in job.held if "hub" in one}
     trained = [job.held[0] for job in jobs if job.model and job.model.kind in TRAINED]
@@ -144,10 +144,10 @@ def missing_disk(needed_gib: float, results: Path) -> list[str]:
     ]
 
 
-def missing_keys(jobs: Sequence[Job], scale: Scale, environment: Mapping[str, str]) -> list[str]:
+def missing_keys(jobs: Sequence[Job], models: Models, environment: Mapping[str, str]) -> list[str]:
     """Return a line for each key that the jobs' models, data or servers need and the environment lacks."""
     wanted: dict[str, set[str]] = {}
-    catalogs = {"base_model": ("base", scale.known.models), "dataset": ("dataset", scale.known.datasets)}
+    catalogs = {"base_model": ("base", models.catalog.models), "dataset": ("dataset", models.catalog.datasets)}
     for job in jobs:
         if job.rule in catalogs:
             wildcard, catalog = catalogs[job.rule]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from polyreward.analysis.power import POWER, UNITS, Measured, UnknownError, measured_error, needed_value
 from polyreward.analysis.verdicts import FEWEST_UNITS, Rule
-from polyreward.config.scale import read_scale
+from polyreward.sheet.entries import read_models
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
 
@@ -31,7 +31,7 @@ Written by `polyreward power{overlays}`, from {files}.
 
 def power_page(configfiles: Sequence[str], root: Path, results: Path | None = None) -> str:
     """Return the page; `results` is a folder with claims, by default the scale's."""
-    settings = read_scale(configfiles, root).settings
+    settings = read_models(configfiles, root).settings
     confidence = settings.intervals.confidence
     overlays = f" --configfile {' '.join(configfiles)}" if configfiles else ""
     table, files = read_results(results or Path(settings.results), overlays)

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from polyreward.config.languages import CATALOG, folder_problems, new_facts
-from polyreward.config.scale import Scale
-from polyreward.config.translation import engine_of
+from polyreward.sheet.languages import CATALOG, folder_problems, new_facts
+from polyreward.sheet.entries import Models
+from polyreward.sheet.data import paper_benchmarks
+from polyreward.sheet.engines import engine_of
 from polyreward.core.draws import drawn, in_draw_order
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.yaml_files import read_items, read_yaml
@@ -18,40 +19,40 @@ FEWEST_PASSAGES, FEWEST_INSTRUCTIONS = 4, 2
 STOCK = "stock sentences"
 
 
-def check_languages(scale: Scale, root: Path) -> list[str]:
+def check_languages(models: Models, root: Path) -> list[str]:
     """Return in words what each target language with a folder has of the scale's texts.
 
     Raises PolyrewardError with all that is wrong. A language that a model translates needs no text.
     """
     problems, lines, items = [], [], None
-    for language in scale.settings.target_languages:
-        folder = scale.settings.language_folders.get(language)
+    for language in models.settings.target_languages:
+        folder = models.settings.language_folders.get(language)
         if folder is None:
             continue
-        by_catalog = not engine_of(scale, language).is_lm
+        by_catalog = not engine_of(models, language).is_lm
         wrong = list(folder_problems(language, root / folder, by_catalog))
         problems += wrong
         if by_catalog and not wrong:
-            items = items or items_to_translate(scale, root)
-            found, missing = _coverage(language, root / folder / CATALOG, scale, items)
+            items = items or items_to_translate(models, root)
+            found, missing = _coverage(language, root / folder / CATALOG, models, items)
             lines += found
             problems += missing
     raise_all(problems, "languages")
     return lines
 
 
-def update_folder(language: str, folder: Path, scale: Scale, root: Path) -> list[Path]:
+def update_folder(language: str, folder: Path, models: Models, root: Path) -> list[Path]:
     """Begin a language's folder, or bring its catalog up to date with the scale's texts; return its files.
 
     Texts are in the order in which they are drawn: the first ones are what small scales use.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    main, twins = map(scale.categories, scale.benchmarks[:2])
+    main, twins = map(models.catalog.categories, paper_benchmarks(models.settings)[:2])
     categories, ordered = main | twins, []
-    for name, items in items_to_translate(scale, root).items():
-        if _is_drawn(name, scale):
-            purpose = "instructions" if name == scale.settings.alignment.instructions else "template"
-            items = in_draw_order(items, scale.settings.seed, purpose)
+    for name, items in items_to_translate(models, root).items():
+        if _is_drawn(name, models):
+            purpose = "instructions" if name == models.settings.alignment.instructions else "template"
+            items = in_draw_order(items, models.settings.seed, purpose)
         by_section: dict[str | None, list[dict]] = {}  # templates by turns from each section
         for item in items:
             by_section.setdefault(_section(item, categories), []).append(item)
@@ -60,20 +61,20 @@ def update_folder(language: str, folder: Path, scale: Scale, root: Path) -> list
     return [new_facts(language, folder), folder / CATALOG]
 
 
-def items_to_translate(scale: Scale, root: Path) -> dict[str, list[dict]]:
+def items_to_translate(models: Models, root: Path) -> dict[str, list[dict]]:
     """Return {dataset: its templates, passages or instructions in English}, except the hub's."""
-    settings, known, found = scale.settings, scale.known, {}
-    main, twins = (known.benchmarks[name]["dataset"] for name in scale.benchmarks[:2])
+    settings, catalog, found = models.settings, models.catalog, {}
+    main, twins = (catalog.benchmarks[name]["dataset"] for name in paper_benchmarks(settings)[:2])
     names = [main, *settings.pool.datasets, settings.passages, settings.alignment.instructions, twins]
     schema = read_yaml(root / "workflow/schemas/templates.schema.yaml")
     for name in dict.fromkeys(names):
-        entry = known.datasets[name]
+        entry = catalog.datasets[name]
         if entry["kind"] == "templates":
             found[name] = read_templates(data_files(root / entry["path"]), schema)
         elif entry["kind"] != "hub":
             items = read_items(root / entry["path"])
             found[name] = [_in_source(item, settings.source_language) for item in items]
-    for path in scale.stock(settings.benchmarks.main):
+    for path in models.catalog.stock(settings.benchmarks.main):
         found[STOCK] = stock_items(root / path)
     return found
 
@@ -95,49 +96,49 @@ def _section(item: dict, categories: dict[str, str]) -> str | None:
     return categories.get(subsets_of(item)[-1]) if "fills" in item else None
 
 
-def _coverage(language: str, catalog: Path, scale: Scale, items: dict) -> tuple[list[str], list[str]]:
+def _coverage(language: str, catalog: Path, models: Models, items: dict) -> tuple[list[str], list[str]]:
     """Return in words what a catalog has of each dataset, and what is wrong."""
     owners = {}
     for item in chain.from_iterable(map(reversed, items.values())):
         owners |= dict.fromkeys(_texts(item), item["id"])
     try:
-        translations = read_translations(catalog, language, owners, scale.covers_part(language))
+        translations = read_translations(catalog, language, owners, models.catalog.covers_part(language))
     except PolyrewardError as error:
         return [], [str(error)]
     lines, problems = [], []
     for name, all_items in items.items():
-        used = _used(name, all_items, scale)
+        used = _used(name, all_items, models)
         whole = {item["id"] for item in all_items if translations.keys() >= set(_texts(item))}
         there = [item for item in used if item["id"] in whole]
-        problems += (f"{catalog}: {text}" for text in _too_few(language, name, used, there, scale))
+        problems += (f"{catalog}: {text}" for text in _too_few(language, name, used, there, models))
         counts = f"{len(whole)} of {len(all_items)} are translated"
         lines.append(f"{language}: {name}: {counts}; of the {len(used)} that this scale uses, {len(there)}")
     return lines, problems
 
 
-def _is_drawn(name: str, scale: Scale) -> bool:
+def _is_drawn(name: str, models: Models) -> bool:
     """Return whether a scale may use a part of a dataset; passages, twins and stock are used in full."""
-    twins = scale.known.benchmarks[scale.settings.benchmarks.twins]["dataset"]
-    return name not in (STOCK, scale.settings.passages, twins)
+    twins = models.catalog.benchmarks[models.settings.benchmarks.twins]["dataset"]
+    return name not in (STOCK, models.settings.passages, twins)
 
 
-def _used(name: str, items: list[dict], scale: Scale) -> list[dict]:
-    settings, seed = scale.settings, scale.settings.seed
+def _used(name: str, items: list[dict], models: Models) -> list[dict]:
+    settings, seed = models.settings, models.settings.seed
     if name == settings.alignment.instructions:
         return drawn(items, [], settings.alignment.max_instructions, seed, "instructions")
-    if not _is_drawn(name, scale):
+    if not _is_drawn(name, models):
         return items
-    categories = scale.categories(settings.benchmarks.main)
+    categories = models.catalog.categories(settings.benchmarks.main)
     rows = [{"id": item["id"], "category": _section(item, categories)} for item in items]
     most = getattr(settings.templates_per_section, "pool" if name in settings.pool.datasets else "main")
     kept = {row["id"] for row in drawn(rows, ["category"], most, seed, "template")}
     return [item for item in items if item["id"] in kept]
 
 
-def _too_few(language: str, name: str, used: list, there: list, scale: Scale) -> Iterator[str]:
+def _too_few(language: str, name: str, used: list, there: list, models: Models) -> Iterator[str]:
     """Yield what is missing for a table or a figure to be made; there: what is translated of `used`."""
-    settings, categories = scale.settings, scale.categories(scale.settings.benchmarks.main)
-    if name in {scale.known.benchmarks[one]["dataset"] for one in scale.benchmarks}:
+    settings, categories = models.settings, models.catalog.categories(models.settings.benchmarks.main)
+    if name in {models.catalog.benchmarks[one]["dataset"] for one in paper_benchmarks(settings)}:
         what, parts = "subset", subsets_of
     elif name in settings.pool.datasets:
         what, parts = "section", lambda item: [_section(item, categories)]

@@ -12,7 +12,7 @@ import pandas as pd
 from PIL import Image, UnidentifiedImageError
 
 from polyreward.carb.downstream.correlation import R2, P
-from polyreward.config.registry import CATEGORIES
+from polyreward.sheet.registry import CATEGORIES
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import sha256_of
 from polyreward.report.results import Results

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyreward.config.registry import OWN, Registry, registry_of
-from polyreward.config.scale import read_scale
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.verify import scale_of
+from polyreward.sheet.entries import read_models
+from polyreward.sheet.registry import OWN, Registry, registry_of
 
 MAKE_KNOWS = ([], ["workflow/scales/tiny.yaml"])  # overlays of the scales that the Makefile has targets of
 
@@ -25,12 +25,12 @@ class Results:
     @property
     def targets(self) -> dict[str, str]:
         """{artifact: its target below the folder} in the registry's order, the user's own benchmarks last."""
-        own = {f"{OWN}{name}": f"{OWN}{name}.csv" for name in self.registry.scale.settings.own_benchmarks}
+        own = {f"{OWN}{name}": f"{OWN}{name}.csv" for name in self.registry.settings.own_benchmarks}
         return {name: entry["target"] for name, entry in self.registry.made_here.items()} | own
 
     def command(self, *files: str) -> str:
         """Return the command that makes only these files and what they need."""
-        paths = " ".join(self.registry.scale.paths.artifact(file) for file in files)
+        paths = " ".join(f"{self.registry.settings.results}/{file}" for file in files)
         if self.configfiles in MAKE_KNOWS:
             return f"make {paths}"
         return f"snakemake --cores all {paths}{self._overlays}"
@@ -57,7 +57,8 @@ def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Result
 
 def results_of(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
     """Return the results of a scale, whether they exist or not."""
-    registry = registry_of(read_scale(configfiles, root), read_yaml(root / "workflow/artifacts.yaml"))
+    models = read_models(configfiles, root)
+    registry = registry_of(models.settings, models.catalog, read_yaml(root / "workflow/artifacts.yaml"))
     about = about_scale([root / path for path in ("config.yaml", *configfiles)])
     return Results(folder, registry, list(configfiles), about)
 

@@ -1,7 +1,7 @@
 """The catalogs: what models, datasets, benchmarks, languages and judges' questions there are."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +9,6 @@ from jsonschema import Draft202012Validator
 
 from polyreward.core.errors import raise_all
 from polyreward.core.yaml_files import read_yaml
-from polyreward.settings.messages import Places, parsed_settings
-from polyreward.settings.model import Settings
 from polyreward.sheet.languages import with_folders
 
 FILES = {
@@ -117,26 +115,3 @@ def read_checked(path: Path, read: Callable = read_yaml) -> dict:
         places = ((".".join(map(str, error.absolute_path)), error.message) for error in errors)
         raise_all(sorted(f"{place or 'the file'}: {message}" for place, message in places), str(path))
     return data
-
-
-def read_configuration(configfiles: Sequence[str], root: Path) -> tuple[Settings, Catalog]:
-    """Return the settings of config.yaml with overlays on it, as Snakemake merges them, and the catalogs below root.
-
-    Raises PolyrewardError where a file is missing or a value's type is wrong; no more is checked."""
-    from snakemake.utils import update_config
-
-    files, config = [root / path for path in ("config.yaml", *configfiles)], {}
-    for path in files:
-        update_config(config, read_yaml(path))
-    settings = parsed_settings(config, Places(files[::-1]))
-    return settings, read_catalogs(Project(root), settings.language_folders, root)
-
-
-def with_language(
-    settings: Settings, catalog: Catalog, language: str, folder: str, root: Path
-) -> tuple[Settings, Catalog]:
-    """Return both for one target language, which brings a folder of its own below root."""
-    folders = {language: folder}
-    changes = {"target_languages": [language], "language_folders": folders}
-    languages = with_folders(catalog.languages, folders, root)
-    return settings.model_copy(update=changes), replace(catalog, languages=languages)

@@ -1,6 +1,7 @@
 """Where models lie, and what a job needs to load them, by their entries in settings and catalogs."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -8,10 +9,13 @@ import yaml
 
 from polyreward.core.codehash import code_at
 from polyreward.core.naming import ModelName, hub_name, stage
+from polyreward.core.yaml_files import read_yaml
 from polyreward.scoring.families import loader_of
+from polyreward.settings.messages import Places, parsed_settings
 from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import as_entry
-from polyreward.sheet.catalogs import Catalog
+from polyreward.sheet.catalogs import Catalog, Project, read_catalogs
+from polyreward.sheet.languages import with_folders
 
 # Keys of an entry that say where a model is from, or that loading has no use for
 NOT_LOADED = ("path", "hub", "model", "think_as_locals", "revision", "parameters_b")
@@ -19,7 +23,7 @@ NOT_LOADED = ("path", "hub", "model", "think_as_locals", "revision", "parameters
 
 @dataclass(frozen=True)
 class Models:
-    """The files of a scale's models.
+    """A scale's settings and catalogs, and where its models lie by them.
 
     An entry is a reward model's, of config.yaml or of workflow/catalog/reward_models.yaml."""
 
@@ -97,7 +101,7 @@ class Models:
     def folders(self, entry: dict) -> list[str]:
         """Return the folders of a reward model and its reference, and the file of a fetched question."""
         found = [self.source(entry), self.source(entry.get("reference", {}))]
-        if self._is_fetched(entry.get("question")):
+        if self.is_fetched(entry.get("question")):
             found.append(self._question_file(entry["question"]))
         return [path for path in found if path is not None]
 
@@ -125,9 +129,9 @@ class Models:
         own = self.settings.judge_questions.get(name)
         if own:
             return yaml.safe_load(Path(own).read_text(encoding="utf-8"))
-        return self._question_file(name) if self._is_fetched(name) else self.catalog.judge_questions[name]
+        return self._question_file(name) if self.is_fetched(name) else self.catalog.judge_questions[name]
 
-    def _is_fetched(self, question: str | None) -> bool:
+    def is_fetched(self, question: str | None) -> bool:
         """Tell whether a question's words are fetched."""
         settings = self.settings
         return (
@@ -157,3 +161,24 @@ class Models:
 
 def _at(entry: dict) -> tuple[str, str]:
     return entry["hub"], entry.get("revision", "main")
+
+
+def read_models(configfiles: Sequence[str], root: Path) -> Models:
+    """Return the settings of config.yaml with overlays on it, as Snakemake merges them, and the catalogs below root.
+
+    Raises PolyrewardError where a file is missing or a value's type is wrong; no more is checked."""
+    from snakemake.utils import update_config
+
+    files, config = [root / path for path in ("config.yaml", *configfiles)], {}
+    for path in files:
+        update_config(config, read_yaml(path))
+    settings = parsed_settings(config, Places(files[::-1]))
+    return Models(settings, read_catalogs(Project(root), settings.language_folders, root))
+
+
+def with_language(models: Models, language: str, folder: str, root: Path) -> Models:
+    """Return the same for one target language, which brings a folder of its own below root."""
+    folders = {language: folder}
+    changes = {"target_languages": [language], "language_folders": folders}
+    languages = with_folders(models.catalog.languages, folders, root)
+    return Models(models.settings.model_copy(update=changes), replace(models.catalog, languages=languages))

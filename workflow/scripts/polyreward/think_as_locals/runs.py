@@ -1,7 +1,5 @@
 """The trainings of Think-as-Locals' judges: what each starts from and is rewarded for, and what readers call it."""
 
-from collections.abc import Iterable
-
 from polyreward.core.naming import stage
 from polyreward.settings.think_as_locals import WITHOUT_CRITERIA, ThinkAsLocals
 
@@ -42,10 +40,10 @@ def warmup_folder(results: str, run: str) -> str:
     return stage(results, "models", f"locals/{name}")
 
 
-def judge_labels(settings: ThinkAsLocals, judges: Iterable[str]) -> dict[str, str]:
+def judge_labels(settings: ThinkAsLocals) -> dict[str, str]:
     """Return {judge: what readers call it}."""
     labels = {**{name: name for name in settings.others}, **LABELS}
     for run, weights in settings.runs.items():
         left_out = [SIGNS[reward] for reward, weight in weights if not weight]
         labels.setdefault(run, f"without {' and '.join(left_out)}" if left_out else "all rewards")
-    return {judge: labels[judge] for judge in judges}
+    return labels
