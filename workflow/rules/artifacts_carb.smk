@@ -230,6 +230,6 @@ rule carb_locals_curves:
         **ARTIFACTS.figure_files("carb_locals_curves"),
     params:
         caption=ARTIFACTS.caption("carb_locals_curves"),
-        names=judge_labels(LOCALS),
+        names={run: judge_labels(LOCALS)[run] for run in LOCALS.runs},
     script:
         "../scripts/artifacts/carb_locals_curves.py"

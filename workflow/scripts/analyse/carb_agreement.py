@@ -9,7 +9,8 @@ import pandas as pd
 from polyreward.carb.leaderboard import by_scorer, check_same_items, in_all
 from polyreward.carb.perturbation.sensitivity import PAIR_COLUMNS, spread
 from polyreward.core.files import read_jsonl
-from polyreward.core.tables import write_exact
+from polyreward.core.sheet import kinds, read_sheet
+from polyreward.core.tables import scorers_of, write_exact
 from polyreward.ops.jobs import run
 
 
@@ -52,13 +53,13 @@ def pair_table(
 
 def main(snakemake):
     params, files = snakemake.params, snakemake.input
-    order, names = params.languages, list(params.kinds)
+    order, names = params.languages, scorers_of(files.scores)
     scores, benchmark = in_all(
         by_scorer(files.scores, names, "carb_consistency", order),
         by_scorer(files.benchmark, names, "carb", order),
     )
     languages = {row["id"]: row["languages"] for row in read_jsonl(files.item_files)}
-    pairs = pair_table(scores, benchmark, params.kinds, languages, order, params.k)
+    pairs = pair_table(scores, benchmark, kinds(read_sheet(files.sheet), names), languages, order, params.k)
     write_exact(pairs, snakemake.output[0], PAIR_COLUMNS)
 
 

@@ -6,12 +6,14 @@ from itertools import product
 
 import pandas as pd
 
+from polyreward.analysis.bootstrap import Interval
 from polyreward.carb.figures.figure1 import COLUMNS
 from polyreward.carb.figures.figure2 import ALL, GROUP_COLUMNS, PANELS
 from polyreward.carb.figures.figure3 import BEST, BEST_KINDS, DOMAIN_COLUMNS
-from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer, leaderboard_columns
+from polyreward.carb.leaderboard import Leaderboard, by_scorer, leaderboard_columns
 from polyreward.core.files import read_jsonl
-from polyreward.core.tables import unavailable_reasons, write_exact
+from polyreward.core.sheet import kinds, read_sheet
+from polyreward.core.tables import scorers_of, unavailable_reasons, write_exact
 from polyreward.ops.jobs import run
 
 SHOWN = 2  # reward models of each kind
@@ -94,17 +96,19 @@ def domain_table(board: Leaderboard, kinds: Sequence[str], best: int) -> pd.Data
 
 
 def main(snakemake):
-    params, settings, output = snakemake.params, snakemake.params.settings, snakemake.output
-    groups = language_groups(params.languages, settings["cultures"])
+    params, cells, output = snakemake.params, snakemake.params.cells, snakemake.output
+    groups = language_groups(params.languages, cells["cultures"])
     files = snakemake.input.scores
-    scores = by_scorer(files, settings["kinds"], "carb", settings["cultures"])
-    board = board_of(scores, settings, groups=sections_of(groups), missing=unavailable_reasons(files))
+    of_scorer = kinds(read_sheet(snakemake.input.sheet), scorers_of(files))
+    scores = by_scorer(files, of_scorer, "carb", cells["cultures"])
+    more = {"groups": sections_of(groups), "missing": unavailable_reasons(files)}
+    board = Leaderboard(scores, of_scorer, **cells, interval=Interval(**params.interval), **more)
     items = read_jsonl(snakemake.input.item_files)
-    columns = leaderboard_columns(settings["cultures"], settings["domains"])
+    columns = leaderboard_columns(cells["cultures"], cells["domains"])
     write_exact(board.table(), output.leaderboard, columns)
     write_exact(group_table(board, groups), output.groups, GROUP_COLUMNS)
     write_exact(domain_table(board, BEST_KINDS, BEST), output.domains, DOMAIN_COLUMNS)
-    write_exact(glance_table(board, items, scores, settings["cultures"][0]), output.glance, COLUMNS)
+    write_exact(glance_table(board, items, scores, cells["cultures"][0]), output.glance, COLUMNS)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ from polyreward.carb.leaderboard import by_scorer
 from polyreward.core.errors import raise_all
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import BEST_OF_N, GRPO
-from polyreward.core.tables import write_table
+from polyreward.core.sheet import kinds, read_sheet
+from polyreward.core.tables import scorers_of, write_table
 from polyreward.ops.jobs import run
 
 CANDIDATE = ["id", "candidate"]
@@ -98,13 +99,14 @@ def _by_policy(paths: Sequence) -> dict[str, list[dict]]:
 
 def main(snakemake):
     params, inputs = snakemake.params, snakemake.input
-    scores, candidates = by_scorer(inputs.scores, params.kinds, "candidates"), _by_policy(inputs.candidates)
+    of_scorer = kinds(read_sheet(inputs.sheet), scorers_of(inputs.scores))
+    scores, candidates = by_scorer(inputs.scores, of_scorer, "candidates"), _by_policy(inputs.candidates)
     picks = []
     for policy in params.policies:
         of_policy = {name: table[table["policy"] == policy] for name, table in scores.items()}
-        picks.append(pick_table(policy, candidates[policy], of_policy, params.kinds))
+        picks.append(pick_table(policy, candidates[policy], of_policy, of_scorer))
     answers = _by_policy([*inputs.before, *inputs.trained])
-    picks += trained_tables(params.start, params.trained, answers, params.kinds)
+    picks += trained_tables(params.start, params.trained, answers, of_scorer)
     write_table(pd.concat([*picks, pooled(pd.concat(picks))]), snakemake.output[0], PICK_COLUMNS)
 
 

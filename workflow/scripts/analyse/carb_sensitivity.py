@@ -1,5 +1,6 @@
 """Measure how far each rewrite moves each reward model's scores."""
 
+import json
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -21,7 +22,8 @@ from polyreward.carb.perturbation.sensitivity import (
     spread,
 )
 from polyreward.core.seeds import job_seed
-from polyreward.core.tables import read_table, write_exact
+from polyreward.core.sheet import kinds, read_sheet
+from polyreward.core.tables import read_table, scorers_of, write_exact
 from polyreward.ops.jobs import run
 from polyreward.think_as_locals.replies import REPLY_COLUMNS
 
@@ -40,6 +42,17 @@ def parts_of_score(scores: pd.DataFrame, zero: str) -> tuple[pd.DataFrame, pd.Se
         base = scores[scores["candidate"] == 0].set_index("id")["score"]
         return ahead, base.loc[ahead.index].abs()
     return (np.tanh(ahead / 2) if zero == "log-odds" else ahead) / 2, pd.Series(0.5, ahead.index)
+
+
+def zeros_of(sheet: pd.DataFrame) -> dict[str, str]:
+    """Return {scorer whose score has a zero: which, as parts_of_score has it}."""
+    found = {}
+    for name, kind, entry in sheet[["kind", "entry"]].itertuples(name=None):
+        if kind == "generative":
+            found[name] = "shares" if entry and json.loads(entry).get("verdict") == "text" else "log-odds"
+        elif kind != "classifier":
+            found[name] = "own"
+    return found
 
 
 def perturbation_table(
@@ -131,7 +144,9 @@ def with_replies(table: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
 
 def main(snakemake):
     params, files, interval = snakemake.params, snakemake.input, Interval(**snakemake.params.interval)
-    names, languages, judges = params.kinds, params.cultures, params.judges
+    sheet, languages, judges = read_sheet(files.sheet), params.cultures, params.judges
+    names = kinds(sheet, scorers_of(files.scores))
+    zeros = zeros_of(sheet.loc[[*names, *judges]])
     scores = by_scorer(files.scores, names, "carb_perturbation", languages)
     benchmark = by_scorer(files.benchmark, names, "carb", languages)
     judged = by_scorer(files.judged, judges, "carb_perturbation", languages)
@@ -141,7 +156,7 @@ def main(snakemake):
     # Judges of Think-as-Locals have fewer items, and a knock-out instead of the benchmark.
     groups = ((names, scores, benchmark), (dict.fromkeys(judges, "generative"), judged, of_judges))
     table = ranked(
-        perturbation_table(*in_all(*both), kinds, params.zeros, interval) for kinds, *both in groups
+        perturbation_table(*in_all(*both), of_scorer, zeros, interval) for of_scorer, *both in groups
     )
     write_exact(with_replies(table, replies), snakemake.output[0], PERTURBATION_COLUMNS)
 

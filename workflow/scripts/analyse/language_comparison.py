@@ -7,6 +7,7 @@ import pandas as pd
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison, mean_of
 from polyreward.analysis.tables import LANGUAGE_COLUMNS
+from polyreward.core.naming import ModelName
 from polyreward.core.sheet import half_right, read_sheet
 from polyreward.core.tables import read_scores, unavailable_reasons, write_table
 from polyreward.core.unavailable import sizes_of
@@ -25,14 +26,15 @@ def language_table(
     base_model and rm_training are empty for a reward model that was not trained here. missing: {reward model:
     why its row is empty}. sheet: what the reward models are."""
     comparison = Comparison(scores, benchmark, interval, half_right(sheet))
-    seeds: dict[tuple[str, ...], list[str]] = {}
+    seeds: dict[str, list[str]] = {}
     for model in comparison.scorers:
         base, trained_in = sheet.loc[model, ["base", "trained_in"]]
-        seeds.setdefault((base, trained_in) if trained_in else (model,), []).append(model)
+        first = str(ModelName(base, trained_in)) if trained_in else model
+        seeds.setdefault(first, []).append(model)
     records = []
-    for key, of_model in seeds.items():
-        model = of_model[0]  # the first seed, whose name has no number
-        names = dict(zip(["base_model", "rm_training"], key, strict=True)) if sheet.at[model, "trained_in"] else {}
+    for model, of_model in seeds.items():
+        base, trained_in = sheet.loc[of_model[0], ["base", "trained_in"]]
+        names = {"base_model": base, "rm_training": trained_in} if trained_in else {}
         over_seeds = {"n_seeds": len(of_model), "avg_sd": comparison.spread(of_model)}
         contrast = comparison.contrast(mean_of(of_model), [of_model])
         records.append({"reward_model": model, **names, **over_seeds, **contrast})

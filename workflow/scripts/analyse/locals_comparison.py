@@ -8,7 +8,8 @@ import pandas as pd
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.leaderboard import by_scorer, in_all
-from polyreward.core.tables import read_table, unavailable_reasons, write_exact
+from polyreward.core.sheet import half_right, read_sheet
+from polyreward.core.tables import read_table, scorers_of, unavailable_reasons, write_exact
 from polyreward.core.unavailable import sizes_of
 from polyreward.ops.jobs import run
 from polyreward.think_as_locals.comparison import COLUMNS, WHOLE, judge_draws
@@ -58,20 +59,21 @@ def comparison_table(
 def main(snakemake):
     files, params = snakemake.input, snakemake.params
     replies = pd.concat([read_table(path, REPLY_COLUMNS) for path in files.replies]).set_index("scorer")
-    rewardbench = by_scorer(files.rewardbench, params.judges, params.benchmark["name"])
-    carb = by_scorer(files.carb, params.judges, "carb")
+    judges = scorers_of(files.carb)
+    rewardbench = by_scorer(files.rewardbench, judges, params.benchmark["name"])
+    carb = by_scorer(files.carb, judges, "carb")
     reasons = unavailable_reasons(files.rewardbench) | unavailable_reasons(files.carb)
     table = comparison_table(
         rewardbench,
         carb,
         replies,
-        params.contrasts,
+        [("full", name) for name in judges if name != "full"],
         Benchmark(**params.benchmark),
         params.cultures,
         params.domains,
         Interval(**params.interval),
-        params.half_credit,
-        {name: reasons[name] for name in params.judges if name in reasons},
+        half_right(read_sheet(files.sheet)),
+        {name: reasons[name] for name in judges if name in reasons},
     )
     write_exact(table, snakemake.output[0], COLUMNS)
 

@@ -8,7 +8,7 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison
 from polyreward.analysis.tables import READY_MADE_COLUMNS
 from polyreward.core.sheet import half_right, read_sheet
-from polyreward.core.tables import parse_score_path, read_scores, unavailable_reasons, write_table
+from polyreward.core.tables import read_scores, scorers_of, unavailable_reasons, write_table
 from polyreward.core.unavailable import sizes_of
 from polyreward.ops.jobs import run
 
@@ -42,7 +42,7 @@ def main(snakemake):
     params, files = snakemake.params, snakemake.input.scores
     facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
     missing = unavailable_reasons(files)
-    names = list(dict.fromkeys(parse_score_path(path)["scorer"] for path in files))
+    names = scorers_of(files)
     sheet = read_sheet(snakemake.input.sheet)
     table = ready_made_table(read_scores(files), missing, names, sheet, facts, interval)
     write_table(table, snakemake.output[0], READY_MADE_COLUMNS)

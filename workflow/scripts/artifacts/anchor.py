@@ -10,6 +10,7 @@ from polyreward.analysis.comparison import Benchmark, Comparison
 from polyreward.analysis.tables import VALUES
 from polyreward.artifacts.renderings import write_artifact
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.sheet import half_right, read_sheet
 from polyreward.core.tables import read_scores, unavailable_reasons
 from polyreward.ops.jobs import run
 
@@ -93,7 +94,7 @@ def where_to_look(
 
 
 def main(snakemake):
-    params, files = snakemake.params, [*snakemake.input.scores, *snakemake.input.translated]
+    params, files = snakemake.params, snakemake.input.scores
     benchmarks = {facts["name"]: Benchmark(**facts) for facts in params.benchmarks}
     scores, missing = read_scores(files), unavailable_reasons(files)
     reasons = "; ".join(f"{name} ({why})" for name, why in missing.items())
@@ -103,7 +104,7 @@ def main(snakemake):
         *map(pd.read_csv, snakemake.input.printed), scores["scorer"].unique(), params.source
     )
     table = anchor_table(
-        scores, benchmarks, printed, params.source, Interval(**params.interval), params.half_credit
+        scores, benchmarks, printed, params.source, Interval(**params.interval), half_right(read_sheet(snakemake.input.sheet))
     )
     caption = f"{CAPTION} Not to be had: {reasons}." if reasons else CAPTION
     write_artifact(table, COLUMNS, caption, "anchor", snakemake.output)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.claims.carb_evidence import read_carb_evidence
 from polyreward.claims.carb_printed import CarbPrinted
@@ -13,11 +14,12 @@ from polyreward.ops.jobs import run
 
 def main(snakemake):
     params, inputs = snakemake.params, snakemake.input
-    evidence = read_carb_evidence(inputs, benchmark=Benchmark(**params.benchmark), **params.evidence)
-    published = {Path(path).stem.removeprefix("carb_"): pd.read_csv(path) for path in inputs.published}
-    table = claims_table(
-        params.claims, evidence, CarbPrinted(**published), params.evidence["board"]["interval"]["confidence"]
+    interval = Interval(**params.interval)
+    evidence = read_carb_evidence(
+        inputs, params.cells, params.judged_cultures, Benchmark(**params.benchmark), interval
     )
+    published = {Path(path).stem.removeprefix("carb_"): pd.read_csv(path) for path in inputs.published}
+    table = claims_table(params.claims, evidence, CarbPrinted(**published), interval.confidence)
     write_claims(table, "carb_claims", params.caption, params.confidence, snakemake.output)
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.artifacts.renderings import as_cells, with_interval, write_artifact
-from polyreward.core.tables import read_exact
+from polyreward.core.tables import read_exact, scorers_of
 from polyreward.ops.jobs import run
 from polyreward.think_as_locals.comparison import display_names
 from polyreward.think_as_locals.learning import COLUMNS, learning_table
@@ -33,7 +33,11 @@ def main(snakemake):
     params = snakemake.params
     table = pd.concat([read_exact(path, HELD_OUT_COLUMNS) for path in snakemake.input])
     tables = dict(list(table.groupby("judge")))
-    table = learning_table(tables, params.seeds, params.contrasts, Interval(**params.interval))
+    # A repeat is another training of `full`.
+    seeds = {name: [name] for name in scorers_of(snakemake.input) if name not in params.repeats}
+    seeds["full"] += params.repeats
+    contrasts = [("full", name) for name in seeds if name != "full"]
+    table = learning_table(tables, seeds, contrasts, Interval(**params.interval))
     shown = display(table, params.names, params.confidence)
     write_artifact(table, COLUMNS, params.caption, "carb_locals_learning", snakemake.output, shown)
 

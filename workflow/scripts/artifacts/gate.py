@@ -8,7 +8,8 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison, mean_of
 from polyreward.analysis.tables import ESTIMATE
 from polyreward.artifacts.renderings import write_artifact
-from polyreward.core.tables import read_scores
+from polyreward.core.sheet import baselines, read_sheet
+from polyreward.core.tables import read_scores, scorers_of
 from polyreward.ops.jobs import run
 
 GATE_COLUMNS = ["eval_language", "models", "baseline", *ESTIMATE, "verdict"]
@@ -34,9 +35,12 @@ def gate_table(
 
 
 def main(snakemake):
-    params, scores = snakemake.params, read_scores(snakemake.input)
+    params, files, sheet = snakemake.params, snakemake.input.scores, read_sheet(snakemake.input.sheet)
+    scorers, is_baseline = scorers_of(files), baselines(sheet)
+    models = [name for name in scorers if name not in is_baseline]
+    texts = [name for name in scorers if name in is_baseline]
     facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
-    table = gate_table(scores, params.models, params.baselines, facts, interval)
+    table = gate_table(read_scores(files), models, texts, facts, interval)
     write_artifact(table, GATE_COLUMNS, params.caption, "gate", snakemake.output)
 
 

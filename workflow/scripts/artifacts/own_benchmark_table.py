@@ -1,12 +1,13 @@
 """Make the table of a user's own benchmark."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
 from polyreward.analysis.accuracy import ALL, chance, subset_summary
 from polyreward.artifacts.renderings import write_artifact
 from polyreward.core.files import read_jsonl
+from polyreward.core.sheet import read_sheet
 from polyreward.core.tables import read_scores
 from polyreward.ops.jobs import run
 
@@ -19,22 +20,20 @@ OWN_COLUMNS = [
 def own_table(
     scores: pd.DataFrame,
     rows: Sequence[dict],
-    baselines: Collection[str],
+    sheet: pd.DataFrame,
     confidence: float,
-    half_credit: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return every scorer's accuracy on each subset and on all items of a user's own benchmark.
 
-    confidence: a fraction. half_credit: reward models whose ties are half right, as a baseline's are."""
+    sheet: of its scorers. confidence: a fraction."""
     subsets: dict[str, list[dict]] = {}
     for row in rows:
         subsets.setdefault(row["subset"], []).append(row)
     chances = {subset: chance(own) for subset, own in {**subsets, ALL: rows}.items()}
     tables = []
     for name, table in scores.groupby("scorer", sort=False):
-        ties = "half" if name in {*baselines, *half_credit} else "wrong"
-        summary = subset_summary(table, ties, confidence)
-        kind = "baseline" if name in baselines else "reward model"
+        summary = subset_summary(table, sheet.at[name, "ties"], confidence)
+        kind = "baseline" if sheet.at[name, "kind"] == "baseline" else "reward model"
         tables.append(summary.assign(scorer=name, kind=kind, chance_pct=summary["subset"].map(chances)))
     return pd.concat(tables)
 
@@ -42,7 +41,7 @@ def own_table(
 def main(snakemake):
     params, files = snakemake.params, snakemake.input
     scores, rows = read_scores(files.scores), read_jsonl(files.rows)
-    table = own_table(scores, rows, params.baselines, params.confidence, params.half_credit)
+    table = own_table(scores, rows, read_sheet(files.sheet), params.confidence)
     name = f"benchmark_{snakemake.wildcards.benchmark}"
     write_artifact(table, OWN_COLUMNS, params.caption, name, snakemake.output)
 

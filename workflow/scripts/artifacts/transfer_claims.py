@@ -14,7 +14,7 @@ def main(snakemake):
     params, inputs = snakemake.params, snakemake.input
     setting, interval = Setting(scripts=params.scripts, **params.setting), Interval(**params.interval)
     facts = Benchmark(**params.benchmark)
-    evidence = read_evidence(inputs, setting, facts, interval, params.half_credit, params.policy_trainings)
+    evidence = read_evidence(inputs, setting, facts, interval, params.policy_trainings)
     printed = Printed(*map(pd.read_csv, inputs.published), params.scripts)
     table = claims_table(params.claims, evidence, printed, interval.confidence)
     write_claims(table, "transfer_claims", params.caption, params.confidence, snakemake.output)

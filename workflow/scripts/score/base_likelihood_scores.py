@@ -1,4 +1,4 @@
-"""Score one benchmark in every language by a base's log-likelihood, or what the request adds to it (PMI)."""
+"""Score one benchmark in every language by a base's log-likelihood, and by what the request adds to it (PMI)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from polyreward.core.files import read_jsonl
-from polyreward.core.tables import parse_score_path, read_scores, write_scores
+from polyreward.core.tables import parse_score_path, write_scores
 from polyreward.ops.jobs import run
 from polyreward.scoring.implicit import LogLikelihood
 from polyreward.scoring.interface import conversations_of
@@ -21,23 +21,14 @@ def mean_logliks(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarray:
 
 
 def main(snakemake):
-    inputs, lm = snakemake.input, load_causal_lm(snakemake.input.base, **snakemake.params.scoring)
-    files = {Path(path).stem: path for path in inputs.rows}
-    given = inputs.get("prompted")
-    prompted = read_scores(given).set_index(["language", "id"]) if given else None
-    for output in snakemake.output:
-        named = parse_score_path(output)
-        language, rows = named["language"], read_jsonl(files[named["language"]])
-        label = f"{Path(inputs.base).name}, {language}"
-        if prompted is None:
-            scores = mean_logliks(lm, rows, label)
-        else:
-            own = prompted.loc[language].loc[[row["id"] for row in rows]]
-            unprompted = mean_logliks(
-                lm, [{**row, "prompt": ""} for row in rows], f"{label}, without requests"
-            )
-            scores = own[["score_chosen", "score_rejected"]].to_numpy() - unprompted
-        write_scores(score_table(rows, *scores.T), output, **named)
+    inputs, outputs = snakemake.input, snakemake.output
+    lm = load_causal_lm(inputs.base, **snakemake.params.scoring)
+    for path, loglik, pmi in zip(inputs.rows, outputs.loglik, outputs.pmi, strict=True):
+        rows, label = read_jsonl(path), f"{Path(inputs.base).name}, {Path(path).stem}"
+        prompted = mean_logliks(lm, rows, label)
+        bare = mean_logliks(lm, [{**row, "prompt": ""} for row in rows], f"{label}, without requests")
+        for output, scores in ((loglik, prompted), (pmi, prompted - bare)):
+            write_scores(score_table(rows, *scores.T), output, **parse_score_path(output))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from polyreward.carb.scores import load_scorers, write_item_scores
+from polyreward.carb.scores import load_scorer, write_item_scores
 from polyreward.core.tables import write_table
 from polyreward.core.unavailable import scores_or_reason
 from polyreward.ops.jobs import run
@@ -47,10 +47,10 @@ def main(snakemake):
     params, inputs, files = snakemake.params, snakemake.input, snakemake.output
     name, replies = snakemake.wildcards.scorer, []
     with scores_or_reason(snakemake, name):
-        scorers = load_scorers(name, params.entry, params.scoring, params.cache, inputs.frozen)
-        compared = {name: comparable(scorers[name], params.entry["kind"])}
-        write_item_scores(compared, inputs.item_files, files.scores, name)
-        replies = replies_of(scorers[name])
+        scorer = load_scorer(params.entry, params.scoring, params.cache, inputs.frozen)
+        compared = comparable(scorer, params.entry["kind"])
+        write_item_scores({name: compared}, inputs.item_files, files.scores, name)
+        replies = replies_of(scorer)
     write_table(reply_counts(name, replies), files.replies, REPLY_COLUMNS)
 
 

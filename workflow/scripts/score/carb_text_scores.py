@@ -11,8 +11,8 @@ def text_scorers() -> dict[str, TextScorer]:
 
 
 def main(snakemake):
-    scorers = {name: text_scorers()[name] for name in snakemake.params.scorers}
-    write_item_scores(scorers, snakemake.input.item_files, snakemake.output, "text baselines")
+    name = snakemake.wildcards.scorer
+    write_item_scores({name: text_scorers()[name]}, snakemake.input.item_files, snakemake.output, name)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Score everything by one reward model of the configuration, loaded once."""
+"""Score a benchmark by one reward model, loaded once."""
 
 from polyreward.core.unavailable import scores_or_reason
 from polyreward.ops.jobs import run
+from polyreward.scoring.classifier import with_memory
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.pairs import write_row_scores
 
@@ -10,6 +11,8 @@ def main(snakemake):
     params = snakemake.params
     with scores_or_reason(snakemake, snakemake.wildcards.scorer):
         reward_model = load_reward_model(params.entry, params.scoring, params.cache)
+        if params.top_layers:  # as where several reward models of a base share its lower layers
+            reward_model = with_memory(reward_model, params.top_layers, {})
         write_row_scores(reward_model, snakemake.input.rows, snakemake.output)
 
 

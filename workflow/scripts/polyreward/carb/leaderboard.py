@@ -234,11 +234,6 @@ def display_leaderboard(table: pd.DataFrame, sections: Sequence[str], confidence
     return shown
 
 
-def board_of(scores: dict[str, pd.DataFrame], settings: dict, **more) -> Leaderboard:
-    """Return a leaderboard; settings: kinds, cultures, domains and interval (samples, confidence, seed)."""
-    return Leaderboard(scores, **{**settings, "interval": Interval(**settings["interval"])}, **more)
-
-
 def by_scorer(
     paths: Iterable[str | Path], scorers: Iterable[str], benchmark: str, languages: Sequence[str] = ()
 ) -> dict[str, pd.DataFrame]:

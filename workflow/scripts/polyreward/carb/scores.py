@@ -13,7 +13,6 @@ from polyreward.core.files import read_jsonl
 from polyreward.core.tables import parse_score_path, write_scores
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations, RewardModel
-from polyreward.scoring.knockout import Knockout
 from polyreward.scoring.pairs import margin_noise
 
 # `template`: the item's topic, which is asked of many cultures; `language`: the culture's
@@ -82,21 +81,14 @@ def write_item_scores(
         write_scores(tables[benchmark, scorer, part], output, benchmark=benchmark, scorer=scorer)
 
 
-def load_scorers(
-    name: str,
-    entry: dict,
-    scoring: dict,
-    cache: str | Path,
-    frozen_states: Sequence[str | Path] = (),
-    knockout: int | None = None,
-) -> dict[str, RewardModel]:
-    """Load a reward model: {name: it}, and in a knock-out as `<name>-knockout`, where its draws have a seed.
+def load_scorer(
+    entry: dict, scoring: dict, cache: str | Path, frozen_states: Sequence[str | Path] = ()
+) -> RewardModel:
+    """Load a reward model.
 
     entry, scoring, cache: as families.load_reward_model takes them. frozen_states: hidden states of the
     items, for a classifier that shares its base's lower layers."""
     reward_model = load_reward_model(entry, scoring, cache)
-    if frozen_states:
-        frozen = keep_frozen_states(reward_model.model, frozen_states)
-        reward_model = dataclasses.replace(reward_model, frozen=frozen)
-    played = {} if knockout is None else {f"{name}-knockout": Knockout(reward_model, knockout)}
-    return {name: reward_model, **played}
+    if not frozen_states:
+        return reward_model
+    return dataclasses.replace(reward_model, frozen=keep_frozen_states(reward_model.model, frozen_states))

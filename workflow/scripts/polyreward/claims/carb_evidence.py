@@ -12,7 +12,7 @@ import pandas as pd
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.downstream.correlation import POINT_COLUMNS
-from polyreward.carb.leaderboard import Leaderboard, board_of, by_scorer, check_same_items, in_all
+from polyreward.carb.leaderboard import Leaderboard, by_scorer, check_same_items, in_all
 from polyreward.carb.perturbation.sensitivity import (
     indices_by_wording,
     relative_changes,
@@ -21,7 +21,8 @@ from polyreward.carb.perturbation.sensitivity import (
 )
 from polyreward.claims.estimate import LENGTH
 from polyreward.core.seeds import job_seed
-from polyreward.core.tables import read_table
+from polyreward.core.sheet import kinds, read_sheet
+from polyreward.core.tables import read_table, scorers_of
 from polyreward.think_as_locals.comparison import JudgeDraws, judge_draws
 
 
@@ -172,27 +173,26 @@ class CarbEvidence:
 
 def read_carb_evidence(
     inputs,
-    board: dict,
-    perturbed: Sequence[str],
-    judges: Sequence[str],
-    cultures: Sequence[str],
+    cells: Mapping[str, Sequence[str]],
+    judged_cultures: Sequence[str],
     benchmark: Benchmark,
+    interval: Interval,
 ) -> CarbEvidence:
-    """Read the inputs of rule carb_claims: inputs.scores, .rewrites, .points, .rewardbench and .judged.
+    """Read the inputs of rule carb_claims: inputs.scores, .rewrites, .points, .rewardbench, .judged and .sheet.
 
-    board: as leaderboard.board_of takes it. perturbed: the scorers of rewrites; LENGTH is one. cultures: on
-    which judges are compared."""
-    interval = Interval(**board["interval"])
-    of_items = by_scorer(inputs.scores, board["kinds"], "carb", board["cultures"])
-    everyone = board_of(of_items, board)
-    rewritten = by_scorer(inputs.rewrites, perturbed, "carb_perturbation", board["cultures"])
+    cells: CARB's cultures and domains. judged_cultures: on which judges are compared."""
+    of_scorer = kinds(read_sheet(inputs.sheet), scorers_of(inputs.scores))
+    of_items = by_scorer(inputs.scores, of_scorer, "carb", cells["cultures"])
+    everyone = Leaderboard(of_items, of_scorer, **cells, interval=interval)
+    rewritten = by_scorer(inputs.rewrites, scorers_of(inputs.rewrites), "carb_perturbation", cells["cultures"])
     rewrites, of_items = in_all(rewritten, of_items)
     check_same_items(rewrites)
     of_length = {LENGTH: rewrites.pop(LENGTH)}
     points = read_table(inputs.points, POINT_COLUMNS).query("kind != 'bound'")
+    judges = scorers_of(inputs.judged)
     rewardbench = by_scorer(inputs.rewardbench, judges, benchmark.name)
     carb = by_scorer(inputs.judged, judges, "carb")
-    draws = judge_draws(rewardbench, carb, benchmark, cultures, board["domains"], interval)
+    draws = judge_draws(rewardbench, carb, benchmark, judged_cultures, cells["domains"], interval)
     n_templates, n_topics = (of[judges[0]]["template"].nunique() for of in (rewardbench, carb))
     return CarbEvidence(
         TopicScores(everyone, interval),

@@ -4,7 +4,7 @@ rates.
 The first entry of an array of resamples is the data's own value."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +18,8 @@ from polyreward.analysis.comparison import Benchmark
 from polyreward.analysis.geometry import spectra
 from polyreward.claims.estimate import LENGTH
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.naming import ModelName
 from polyreward.core.seals import intact
+from polyreward.core.sheet import half_right, read_sheet
 from polyreward.core.tables import read_csv, read_scores, read_table, unavailable_reasons
 
 
@@ -39,10 +39,12 @@ class Setting:
     seeds: list[int]
     off_the_shelf: dict[str, str]
 
-    def trainings(self) -> dict[tuple[str, str], list[str]]:
+    def trainings(self, sheet: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
         """Return {(base, language): names of its reward models, one per seed}."""
+        own = sheet[sheet["seed"].isin(self.seeds)]
+        by_training = own.groupby(["base", "trained_in"])["scorer"].agg(list)
         return {
-            (base, language): [str(ModelName(base, language, seed)) for seed in self.seeds]
+            (base, language): by_training[base, language]
             for base in self.bases
             for language in [self.source, *self.targets]
         }
@@ -136,10 +138,9 @@ def read_evidence(
     setting: Setting,
     benchmark: Benchmark,
     interval: Interval,
-    half_credit: Sequence[str] = (),
     policy_trainings: int = 1,
 ) -> Evidence:
-    """Read the inputs of rule transfer_claims: inputs.scores, .states, .norms, .ks, .judgements.
+    """Read the inputs of rule transfer_claims: inputs.scores, .sheet, .states, .norms, .ks, .judgements.
 
     Leaves out pairs that are not in every language, and off-the-shelf reward models without scores."""
     missing, scores = unavailable_reasons(inputs.scores), read_scores(inputs.scores)
@@ -148,10 +149,11 @@ def read_evidence(
     shelf = {name: kind for name, kind in setting.off_the_shelf.items() if name not in missing}
     setting = dataclasses.replace(setting, off_the_shelf=shelf)
     states = {Path(path).stem: load_file(intact(path)) for path in inputs.states}
+    sheet = read_sheet(inputs.sheet)
     ks = pd.concat(map(read_csv, inputs.ks))
     return Evidence(
         setting,
-        Accuracies(scores, setting.trainings(), benchmark, interval, [LENGTH, *half_credit]),
+        Accuracies(scores, setting.trainings(sheet), benchmark, interval, half_right(sheet)),
         Shares(states, interval),
         pd.concat(map(read_csv, inputs.norms)),
         ks.groupby("base_model")["constant_norms"].first().to_dict(),

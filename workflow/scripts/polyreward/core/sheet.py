@@ -10,6 +10,7 @@ from polyreward.core.errors import raise_all
 # entry: how it is loaded, as JSON.
 SHEET_COLUMNS = ["scorer", "kind", "base", "trained_in", "seed", "ties", "benchmarks", "tables", "entry"]
 TIES = ("wrong", "half")
+KNOCKOUT = "-knockout"  # after the name of a judge that plays CARB's items off in pairs
 
 
 def read_sheet(path: str | Path) -> pd.DataFrame:

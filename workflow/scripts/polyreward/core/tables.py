@@ -180,6 +180,11 @@ def parse_score_path(path: str | Path) -> dict[str, str]:
     return dict(zip(IDENTITY, [*Path(path).parts[-3:-1], Path(path).stem], strict=True))
 
 
+def scorers_of(paths: Iterable[str | Path]) -> list[str]:
+    """Return the scorers that the paths of score files name, in their order."""
+    return list(dict.fromkeys(parse_score_path(path)["scorer"] for path in paths))
+
+
 def _score_columns(table: pd.DataFrame) -> list[str]:
     return [name for name in table.columns if name == "score" or name.startswith("score_")]
 

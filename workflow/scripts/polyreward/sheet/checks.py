@@ -10,13 +10,14 @@ from babel import localedata
 
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.naming import COMMIT, TEXT_BASELINES
+from polyreward.core.sheet import KNOCKOUT
 from polyreward.core.yaml_files import read_yaml
 from polyreward.settings.messages import Key, Places, Problem, raise_problems, type_problems, unknown_names
 from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import RewardModels, Source, as_entry
 from polyreward.sheet.catalogs import FILES, Catalog
 from polyreward.sheet.languages import folder_problems
-from polyreward.sheet.scorers import KNOCKOUT, OF_BASES
+from polyreward.sheet.scorers import OF_BASES
 
 # {setting that holds a name or names: the catalog of FILES, or the setting, whose names they are}
 NAMES = {

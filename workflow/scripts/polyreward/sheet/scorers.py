@@ -10,7 +10,7 @@ import pandas as pd
 
 from polyreward.core.errors import raise_all
 from polyreward.core.naming import TEXT_BASELINES, ModelName, stage
-from polyreward.core.sheet import SHEET_COLUMNS
+from polyreward.core.sheet import KNOCKOUT, SHEET_COLUMNS
 from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import as_entry
 from polyreward.settings.think_as_locals import WITHOUT_CRITERIA
@@ -21,7 +21,6 @@ SCORE_COLUMNS = ["table", "benchmark", "scorer", "language"]
 CLASSIFIER, IMPLICIT, GENERATIVE, BASELINE = "classifier", "implicit", "generative", "baseline"
 OF_BASES = ("probe", "loglik", "pmi")  # baselines of each base; in names before it: probe-<base>
 CARB_TEXT = ("length", "script")  # baselines of CARB that only read an answer
-KNOCKOUT = "-knockout"  # after the name of a judge that plays CARB's items off in pairs
 # Published reward models next to their printed numbers, and the same pairs in other languages
 ANCHORS = ("rewardbench", "multilingual-rewardbench")
 # Think-as-Locals' judges in the table of perturbations: {its name there: the judge}
