@@ -11,6 +11,10 @@ rule transfer_comparison:
         sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/transfer.csv",
+    log:
+        "<logs>/transfer_comparison/all.log",
+    benchmark:
+        "<benchmarks>/transfer_comparison/all.tsv"
     params:
         source=SOURCE,
         benchmark=CATALOG.benchmark(MAIN),
@@ -29,6 +33,10 @@ rule transfer_gap:
         sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/transfer_gap.csv",
+    log:
+        "<logs>/transfer_gap/all.log",
+    benchmark:
+        "<benchmarks>/transfer_gap/all.tsv"
     params:
         bases=BASES,
         languages=LANGUAGES,
@@ -48,6 +56,10 @@ rule language_comparison:
         sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/languages/{language}.csv",
+    log:
+        "<logs>/language_comparison/{language}.log",
+    benchmark:
+        "<benchmarks>/language_comparison/{language}.tsv"
     params:
         benchmark=CATALOG.benchmark(MAIN),
         interval=INTERVAL,
@@ -65,6 +77,10 @@ rule ready_made_comparison:
         sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/ready_made.csv",
+    log:
+        "<logs>/ready_made_comparison/all.log",
+    benchmark:
+        "<benchmarks>/ready_made_comparison/all.tsv"
     params:
         benchmark=CATALOG.benchmark(MAIN),
         interval=INTERVAL,
@@ -88,6 +104,10 @@ rule scorer_comparison:
         scorers="<analysis>/scorers/{benchmark}_{language}.csv",
         subsets="<analysis>/subsets/{benchmark}_{language}.csv",
         kinds="<analysis>/kinds/{benchmark}_{language}.csv",
+    log:
+        "<logs>/scorer_comparison/{benchmark}_{language}.log",
+    benchmark:
+        "<benchmarks>/scorer_comparison/{benchmark}_{language}.tsv"
     params:
         benchmark=lambda wc: CATALOG.benchmark(wc.benchmark),
         interval=INTERVAL,
@@ -105,6 +125,10 @@ rule twin_comparison:
         sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/twins/{language}.csv",
+    log:
+        "<logs>/twin_comparison/{language}.log",
+    benchmark:
+        "<benchmarks>/twin_comparison/{language}.tsv"
     params:
         benchmark=CATALOG.benchmark(TWINS),
         interval=INTERVAL,
@@ -117,6 +141,10 @@ rule geometry:
         "<scores>/passages/{base}.safetensors",
     output:
         "<analysis>/geometry/{base}.csv",
+    log:
+        "<logs>/geometry/{base}.log",
+    benchmark:
+        "<benchmarks>/geometry/{base}.tsv"
     resources:
         **RESOURCES.for_tables(mb=32_000, minutes=120),
     params:
@@ -135,6 +163,10 @@ rule embedding_norms:
     output:
         norms="<analysis>/embedding_norms/{base}.csv",
         ks="<analysis>/embedding_norms/{base}_ks.csv",
+    log:
+        "<logs>/embedding_norms/{base}.log",
+    benchmark:
+        "<benchmarks>/embedding_norms/{base}.tsv"
     conda:
         "../../envs/score.yaml"
     threads: THREADS.score
@@ -156,6 +188,10 @@ rule win_rates:
         judgements="<analysis>/judgements.csv",
         judge="<analysis>/judge.csv",
         win_rates="<analysis>/win_rates.csv",
+    log:
+        "<logs>/win_rates/all.log",
+    benchmark:
+        "<benchmarks>/win_rates/all.tsv"
     params:
         trainings=ALIGNMENT.trainings,
         interval=INTERVAL,
@@ -176,6 +212,10 @@ rule translation_quality:
         ),
     output:
         "<analysis>/translation_quality.csv",
+    log:
+        "<logs>/translation_quality/all.log",
+    benchmark:
+        "<benchmarks>/translation_quality/all.tsv"
     conda:
         "../../envs/translate.yaml"
     script:

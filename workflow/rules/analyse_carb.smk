@@ -16,6 +16,10 @@ rule carb_comparison:
         groups="<analysis>/carb/groups.parquet",
         domains="<analysis>/carb/domains.parquet",
         glance="<analysis>/carb/glance.parquet",
+    log:
+        "<logs>/carb_comparison/all.log",
+    benchmark:
+        "<benchmarks>/carb_comparison/all.tsv"
     conda:
         "../../envs/plot.yaml"
     params:
@@ -39,6 +43,10 @@ rule carb_picks:
         sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/carb/picks.csv",
+    log:
+        "<logs>/carb_picks/all.log",
+    benchmark:
+        "<benchmarks>/carb_picks/all.tsv"
     params:
         policies=CARB.policies,
         start=CARB.grpo.policy if CARB.grpo else None,
@@ -56,6 +64,10 @@ rule carb_points:
         sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/carb/points.csv",
+    log:
+        "<logs>/carb_points/all.log",
+    benchmark:
+        "<benchmarks>/carb_points/all.tsv"
     params:
         confidence=INTERVAL["confidence"],
         cultures=CULTURES,
@@ -69,6 +81,10 @@ rule carb_regressions:
         "<analysis>/carb/points.csv",
     output:
         "<analysis>/carb/correlation.parquet",
+    log:
+        "<logs>/carb_regressions/all.log",
+    benchmark:
+        "<benchmarks>/carb_regressions/all.tsv"
     params:
         interval=INTERVAL,
     script:
@@ -80,7 +96,10 @@ rule carb_sensitivity:
     input:
         scores=collect(
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
-            row=lookup("table == 'carb_perturbation' and benchmark == 'carb_perturbation' and not scorer.str.startswith('locals-')", within=SCORES),
+            row=lookup(
+                "table == 'carb_perturbation' and benchmark == 'carb_perturbation' and not scorer.str.startswith('locals-')",
+                within=SCORES,
+            ),
         ),
         benchmark=collect(
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
@@ -92,12 +111,15 @@ rule carb_sensitivity:
         ),
         matches=expand("<scores>/locals/{judge}/matches.parquet", judge=PERTURBED_JUDGES.values()),
         replies=[
-            f"<scores>/carb_perturbation/{name}/replies.csv"
-            for name in [*REWARD_MODELS, *PERTURBED_JUDGES]
+            f"<scores>/carb_perturbation/{name}/replies.csv" for name in [*REWARD_MODELS, *PERTURBED_JUDGES]
         ],
         sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/carb/perturbation.parquet",
+    log:
+        "<logs>/carb_sensitivity/all.log",
+    benchmark:
+        "<benchmarks>/carb_sensitivity/all.tsv"
     params:
         judges=PERTURBED_JUDGES,
         cultures=CULTURES,
@@ -120,6 +142,10 @@ rule carb_agreement:
         sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/carb/agreement_pairs.parquet",
+    log:
+        "<logs>/carb_agreement/all.log",
+    benchmark:
+        "<benchmarks>/carb_agreement/all.tsv"
     params:
         languages=CULTURES,
         k=CARB.consistency.k,
@@ -145,6 +171,10 @@ rule locals_comparison:
         sheet=ancient("<results>/work/scorers.csv"),
     output:
         "<analysis>/locals/{compared}.parquet",
+    log:
+        "<logs>/locals_comparison/{compared}.log",
+    benchmark:
+        "<benchmarks>/locals_comparison/{compared}.tsv"
     wildcard_constraints:
         compared="think_as_locals|reward_ablation",
     params:

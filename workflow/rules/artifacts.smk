@@ -50,6 +50,10 @@ rule table1:
         "<analysis>/transfer.csv",
     output:
         **ARTIFACTS.table_files("table1"),
+    log:
+        "<logs>/table1/all.log",
+    benchmark:
+        "<benchmarks>/table1/all.tsv"
     params:
         caption=ARTIFACTS.caption("table1"),
         confidence=CONFIDENCE,
@@ -62,6 +66,10 @@ rule table2:
         "<analysis>/ready_made.csv",
     output:
         **ARTIFACTS.table_files("table2"),
+    log:
+        "<logs>/table2/all.log",
+    benchmark:
+        "<benchmarks>/table2/all.tsv"
     params:
         caption=ARTIFACTS.caption("table2"),
         confidence=CONFIDENCE,
@@ -76,6 +84,10 @@ rule language_table:
         sheet=ancient("<results>/work/scorers.csv"),
     output:
         **ARTIFACTS.table_files("{language_table}"),
+    log:
+        "<logs>/language_table/{language_table}.log",
+    benchmark:
+        "<benchmarks>/language_table/{language_table}.tsv"
     wildcard_constraints:
         language_table=one_of(ARTIFACTS.language_tables),
     params:
@@ -91,6 +103,10 @@ rule stacked_table:
         lambda wc: STACKED[wc.table],
     output:
         **ARTIFACTS.table_files("{table}"),
+    log:
+        "<logs>/stacked_table/{table}.log",
+    benchmark:
+        "<benchmarks>/stacked_table/{table}.tsv"
     wildcard_constraints:
         table=one_of(STACKED),
     params:
@@ -109,6 +125,10 @@ rule gate:
         sheet=ancient("<results>/work/scorers.csv"),
     output:
         **ARTIFACTS.table_files("gate"),
+    log:
+        "<logs>/gate/all.log",
+    benchmark:
+        "<benchmarks>/gate/all.tsv"
     params:
         benchmark=CATALOG.benchmark(MAIN),
         interval=INTERVAL,
@@ -125,12 +145,13 @@ rule anchor:
             row=lookup("table == 'anchor'", within=SCORES),
         ),
         sheet=ancient("<results>/work/scorers.csv"),
-        printed=[
-            FILE(f"resources/published/transfer_{table}.csv")
-            for table in ["tables3to7", "table2"]
-        ],
+        printed=[FILE(f"resources/published/transfer_{table}.csv") for table in ["tables3to7", "table2"]],
     output:
         **{kind: f"<results>/anchor.{kind}" for kind in ["csv", "md", "tex", "html"]},
+    log:
+        "<logs>/anchor/all.log",
+    benchmark:
+        "<benchmarks>/anchor/all.tsv"
     params:
         benchmarks=[CATALOG.benchmark(name) for name in ANCHORS],
         source=SOURCE,
@@ -157,6 +178,10 @@ rule transfer_claims:
         ),
     output:
         **ARTIFACTS.table_files("transfer_claims"),
+    log:
+        "<logs>/transfer_claims/all.log",
+    benchmark:
+        "<benchmarks>/transfer_claims/all.tsv"
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=120),
     params:
@@ -167,14 +192,14 @@ rule transfer_claims:
             "source": SOURCE,
             "targets": TARGETS,
             "figure2_models": EMBEDDED,
-            "pretraining": {
-                base: CATALOG.models[base]["pretraining"] for base in [*BASES, *EMBEDDED]
-            },
+            "pretraining": {base: CATALOG.models[base]["pretraining"] for base in [*BASES, *EMBEDDED]},
             "seeds": SEEDS,
             "off_the_shelf": {
-                name: CATALOG.models[SHEET.entry[name]["model"]]["pretraining"]
-                if "model" in SHEET.entry[name]
-                else "unknown"
+                name: (
+                    CATALOG.models[SHEET.entry[name]["model"]]["pretraining"]
+                    if "model" in SHEET.entry[name]
+                    else "unknown"
+                )
                 for name in READY_MADE
                 if name in set(SCORES.scorer[SCORES.table == "table2"])
             },
@@ -194,6 +219,10 @@ rule claims:
         "<results>/carb_claims.csv",
     output:
         **ARTIFACTS.table_files("claims"),
+    log:
+        "<logs>/claims/all.log",
+    benchmark:
+        "<benchmarks>/claims/all.tsv"
     params:
         confidence=CONFIDENCE,
         caption=ARTIFACTS.caption("claims"),
@@ -210,6 +239,10 @@ rule summary:
         ),
     output:
         **ARTIFACTS.table_files("summary"),
+    log:
+        "<logs>/summary/all.log",
+    benchmark:
+        "<benchmarks>/summary/all.tsv"
     params:
         main=MAIN,
         caption=ARTIFACTS.caption("summary"),
@@ -224,6 +257,10 @@ rule compare:
         printed=lambda wc: ARTIFACTS.printed()[wc.printed],
     output:
         **ARTIFACTS.compared_files(),
+    log:
+        "<logs>/compare/{printed}.log",
+    benchmark:
+        "<benchmarks>/compare/{printed}.tsv"
     wildcard_constraints:
         printed=one_of(ARTIFACTS.printed("transfer")),
     params:
@@ -241,6 +278,10 @@ rule figure1:
         expand("<analysis>/geometry/{base}.csv", base=BASES),
     output:
         **ARTIFACTS.figure_files("figure1"),
+    log:
+        "<logs>/figure1/all.log",
+    benchmark:
+        "<benchmarks>/figure1/all.tsv"
     params:
         caption=ARTIFACTS.caption("figure1"),
         confidence=CONFIDENCE,
@@ -255,6 +296,10 @@ rule figure2:
     output:
         **ARTIFACTS.figure_files("figure2"),
         ks=ARTIFACTS.shown("figure2_ks.csv", "figure2", "tests"),
+    log:
+        "<logs>/figure2/all.log",
+    benchmark:
+        "<benchmarks>/figure2/all.tsv"
     params:
         caption=ARTIFACTS.caption("figure2"),
         source=SOURCE,
@@ -271,6 +316,10 @@ rule figure3:
     output:
         **ARTIFACTS.figure_files("figure3"),
         judge=ARTIFACTS.shown("figure3_judge.csv", "figure3", "the judge"),
+    log:
+        "<logs>/figure3/all.log",
+    benchmark:
+        "<benchmarks>/figure3/all.tsv"
     params:
         caption=ARTIFACTS.caption("figure3"),
         confidence=CONFIDENCE,
@@ -288,6 +337,10 @@ rule own_benchmark_table:
         sheet=ancient("<results>/work/scorers.csv"),
     output:
         **ARTIFACTS.table_files("benchmark_{benchmark}"),
+    log:
+        "<logs>/own_benchmark_table/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/own_benchmark_table/{benchmark}.tsv"
     wildcard_constraints:
         benchmark=one_of(OWN),
     params:
@@ -305,6 +358,10 @@ rule executed_notebook:
     output:
         ipynb=ARTIFACTS.shown("notebooks/{notebook}.ipynb", "notebook_{notebook}", "notebook"),
         html=ARTIFACTS.shown("notebooks/{notebook}.html", "notebook_{notebook}", "notebook"),
+    log:
+        "<logs>/executed_notebook/{notebook}.log",
+    benchmark:
+        "<benchmarks>/executed_notebook/{notebook}.tsv"
     wildcard_constraints:
         notebook=one_of(NOTEBOOKS),
     conda:
@@ -312,7 +369,9 @@ rule executed_notebook:
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=60),
     params:
-        settings=lambda wc: SETTINGS.model_dump(include={"results", "seed", "intervals", *NOTEBOOK_KEYS[wc.notebook]}),
+        settings=lambda wc: SETTINGS.model_dump(
+            include={"results", "seed", "intervals", *NOTEBOOK_KEYS[wc.notebook]}
+        ),
         caption=lambda wc: ARTIFACTS.caption(f"notebook_{wc.notebook}"),
         notebook_code=lambda wc: code_of(WORKFLOW / f"notebooks/{wc.notebook}.py"),
     script:
@@ -329,5 +388,9 @@ rule artifact_sums:
         rules.figure3.output.judge,
     output:
         "<results>/SHA256SUMS",
+    log:
+        "<logs>/artifact_sums/all.log",
+    benchmark:
+        "<benchmarks>/artifact_sums/all.tsv"
     script:
         "../scripts/artifacts/artifact_sums.py"

@@ -28,6 +28,10 @@ rule carb_claims:
         ),
     output:
         **ARTIFACTS.table_files("carb_claims"),
+    log:
+        "<logs>/carb_claims/all.log",
+    benchmark:
+        "<benchmarks>/carb_claims/all.tsv"
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=120),
     params:
@@ -47,6 +51,10 @@ rule carb_leaderboard:
         "<analysis>/carb/leaderboard.parquet",
     output:
         **ARTIFACTS.table_files("carb_leaderboard"),
+    log:
+        "<logs>/carb_leaderboard/all.log",
+    benchmark:
+        "<benchmarks>/carb_leaderboard/all.tsv"
     params:
         cultures=CULTURES,
         domains=DOMAINS,
@@ -61,6 +69,10 @@ rule carb_figure1:
         "<analysis>/carb/glance.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure1"),
+    log:
+        "<logs>/carb_figure1/all.log",
+    benchmark:
+        "<benchmarks>/carb_figure1/all.tsv"
     params:
         cultures=CULTURES,
         caption=ARTIFACTS.caption("carb_figure1"),
@@ -74,6 +86,10 @@ rule carb_figure2:
         leaderboard="<analysis>/carb/leaderboard.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure2"),
+    log:
+        "<logs>/carb_figure2/all.log",
+    benchmark:
+        "<benchmarks>/carb_figure2/all.tsv"
     params:
         cultures=CULTURES,
         domains=DOMAINS,
@@ -89,6 +105,10 @@ rule carb_figure3:
         leaderboard="<analysis>/carb/leaderboard.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure3"),
+    log:
+        "<logs>/carb_figure3/all.log",
+    benchmark:
+        "<benchmarks>/carb_figure3/all.tsv"
     params:
         cultures=CULTURES,
         domains=DOMAINS,
@@ -103,6 +123,10 @@ rule carb_correlation:
         "<analysis>/carb/correlation.parquet",
     output:
         **ARTIFACTS.table_files("carb_correlation"),
+    log:
+        "<logs>/carb_correlation/all.log",
+    benchmark:
+        "<benchmarks>/carb_correlation/all.tsv"
     params:
         caption=ARTIFACTS.caption("carb_correlation"),
     script:
@@ -115,6 +139,10 @@ rule carb_figure4:
         "<analysis>/carb/correlation.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure4"),
+    log:
+        "<logs>/carb_figure4/all.log",
+    benchmark:
+        "<benchmarks>/carb_figure4/all.tsv"
     params:
         rating=CARB.rating,
         caption=ARTIFACTS.caption("carb_figure4"),
@@ -129,6 +157,10 @@ rule carb_figure5:
         correlations="<analysis>/carb/correlation.parquet",
     output:
         **ARTIFACTS.figure_files("carb_figure5"),
+    log:
+        "<logs>/carb_figure5/all.log",
+    benchmark:
+        "<benchmarks>/carb_figure5/all.tsv"
     params:
         rating=CARB.rating,
         confidence=INTERVAL["confidence"],
@@ -144,6 +176,10 @@ rule carb_compare:
         printed=lambda wc: ARTIFACTS.printed()[wc.printed],
     output:
         **ARTIFACTS.compared_files(),
+    log:
+        "<logs>/carb_compare/{printed}.log",
+    benchmark:
+        "<benchmarks>/carb_compare/{printed}.tsv"
     wildcard_constraints:
         printed=one_of(ARTIFACTS.printed("carb")),
     params:
@@ -162,6 +198,10 @@ rule carb_perturbation:
         "<analysis>/carb/perturbation.parquet",
     output:
         **ARTIFACTS.table_files("carb_perturbation"),
+    log:
+        "<logs>/carb_perturbation/all.log",
+    benchmark:
+        "<benchmarks>/carb_perturbation/all.tsv"
     params:
         caption=ARTIFACTS.caption("carb_perturbation"),
         confidence=CONFIDENCE,
@@ -174,6 +214,10 @@ rule carb_consistency:
         "<analysis>/carb/agreement_pairs.parquet",
     output:
         **ARTIFACTS.figure_files("carb_consistency"),
+    log:
+        "<logs>/carb_consistency/all.log",
+    benchmark:
+        "<benchmarks>/carb_consistency/all.tsv"
     params:
         caption=ARTIFACTS.caption("carb_consistency"),
     script:
@@ -185,6 +229,10 @@ rule carb_think_as_locals:
         "<analysis>/locals/think_as_locals.parquet",
     output:
         **ARTIFACTS.table_files("carb_think_as_locals"),
+    log:
+        "<logs>/carb_think_as_locals/all.log",
+    benchmark:
+        "<benchmarks>/carb_think_as_locals/all.tsv"
     params:
         artifact="carb_think_as_locals",
         names=judge_labels(LOCALS),
@@ -199,6 +247,10 @@ use rule carb_think_as_locals as carb_reward_ablation with:
         "<analysis>/locals/reward_ablation.parquet",
     output:
         **ARTIFACTS.table_files("carb_reward_ablation"),
+    log:
+        "<logs>/carb_reward_ablation/all.log",
+    benchmark:
+        "<benchmarks>/carb_reward_ablation/all.tsv"
     params:
         artifact="carb_reward_ablation",
         names=judge_labels(LOCALS),
@@ -213,6 +265,10 @@ rule carb_locals_learning:
         ),
     output:
         **ARTIFACTS.table_files("carb_locals_learning"),
+    log:
+        "<logs>/carb_locals_learning/all.log",
+    benchmark:
+        "<benchmarks>/carb_locals_learning/all.tsv"
     params:
         repeats=repeats(LOCALS),
         interval=INTERVAL,
@@ -228,6 +284,10 @@ rule carb_locals_curves:
         expand("<models>/locals/{run}", run=LOCALS.runs),
     output:
         **ARTIFACTS.figure_files("carb_locals_curves"),
+    log:
+        "<logs>/carb_locals_curves/all.log",
+    benchmark:
+        "<benchmarks>/carb_locals_curves/all.tsv"
     params:
         caption=ARTIFACTS.caption("carb_locals_curves"),
         names={run: judge_labels(LOCALS)[run] for run in LOCALS.runs},

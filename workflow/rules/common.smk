@@ -19,11 +19,25 @@ from polyreward.ops.workflow import (
     stop_early,
 )
 from polyreward.plan import read_plan
-from polyreward.sheet.data import carb_parts, dataset_entry, dataset_file, drawn_share, judge_kinds, paper_benchmarks
+from polyreward.sheet.data import (
+    carb_parts,
+    dataset_entry,
+    dataset_file,
+    drawn_share,
+    judge_kinds,
+    paper_benchmarks,
+)
 from polyreward.sheet.engines import Engine, engine_of
 from polyreward.settings.reward_models import as_entry
 from polyreward.sheet.scorers import ANCHORS, CARB_TEXT, PERTURBED_JUDGES, printed, ready_made, trained_models
-from polyreward.think_as_locals.runs import WARMUPS, judge_labels, repeats, seed_key, training_of, warmup_folder
+from polyreward.think_as_locals.runs import (
+    WARMUPS,
+    judge_labels,
+    repeats,
+    seed_key,
+    training_of,
+    warmup_folder,
+)
 
 PLAN = read_plan(workflow, config, report)
 # config.yaml; workflow/catalog/; where models lie; tables and figures; what jobs ask for
@@ -74,7 +88,6 @@ JUDGED = LOCALS.evaluation.benchmark or MAIN
 JUDGED_LANGUAGES = LOCALS.evaluation.cultures if LOCALS.evaluation.benchmark else LANGUAGES
 # Rewrites of right answers, and the same answers in all languages
 PERTURBED_SETS = ["carb_perturbation", "carb_consistency"]
-
 
 
 def brought(dataset):

@@ -11,6 +11,10 @@ rule training_pool:
         train="<prepared>/train.jsonl",
         dev="<prepared>/dev.jsonl",
         counts="<prepared>/train_counts.csv",
+    log:
+        "<logs>/training_pool/all.log",
+    benchmark:
+        "<benchmarks>/training_pool/all.tsv"
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=60),
     params:
@@ -35,6 +39,10 @@ rule judge_pool:
         train=rules.training_pool.output.train,
     output:
         "<prepared>/judge.jsonl",
+    log:
+        "<logs>/judge_pool/all.log",
+    benchmark:
+        "<benchmarks>/judge_pool/all.tsv"
     params:
         max_pairs=SETTINGS.pool.max_pairs,
         filters=SETTINGS.pool.filters,
@@ -54,6 +62,10 @@ rule evaluation_set:
     output:
         rows="<prepared>/{benchmark}.jsonl",
         counts="<prepared>/{benchmark}_counts.csv",
+    log:
+        "<logs>/evaluation_set/{benchmark}.log",
+    benchmark:
+        "<benchmarks>/evaluation_set/{benchmark}.tsv"
     params:
         categories=lambda wc: CATALOG.categories(wc.benchmark),
         kinds=lambda wc: CATALOG.kinds(wc.benchmark),
@@ -72,6 +84,10 @@ rule alignment_prompts:
         rows=[f"<sources>/data/{name}.jsonl" for name in [ALIGNMENT.prompt_data] if name],
     output:
         "<prepared>/prompts.jsonl",
+    log:
+        "<logs>/alignment_prompts/all.log",
+    benchmark:
+        "<benchmarks>/alignment_prompts/all.tsv"
     resources:
         **RESOURCES.for_tables(mb=8_000, minutes=60),
     params:
@@ -87,3 +103,7 @@ use rule base_model as random_base_model with:
         corpus=["<prepared>/train.jsonl"],
     output:
         directory("<prepared>/models/{base}"),
+    log:
+        "<logs>/random_base_model/{base}.log",
+    benchmark:
+        "<benchmarks>/random_base_model/{base}.tsv"

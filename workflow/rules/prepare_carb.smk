@@ -8,6 +8,10 @@ rule carb_possible_items:
         cultures=CARB.culture_file,
     output:
         "<prepared>/carb/steps/possible_items.jsonl",
+    log:
+        "<logs>/carb_possible_items/all.log",
+    benchmark:
+        "<benchmarks>/carb_possible_items/all.tsv"
     params:
         cultures=BUILT_CULTURES,
     script:
@@ -21,6 +25,10 @@ rule carb_completions:
         possible="<prepared>/carb/steps/possible_items.jsonl",
     output:
         "<prepared>/carb/steps/completions.jsonl",
+    log:
+        "<logs>/carb_completions/all.log",
+    benchmark:
+        "<benchmarks>/carb_completions/all.tsv"
     conda:
         "../../envs/score.yaml"
     threads: THREADS.score
@@ -42,6 +50,10 @@ rule carb_similarities:
         possible=CARB_ANSWERS,
     output:
         "<prepared>/carb/steps/similarities.parquet",
+    log:
+        "<logs>/carb_similarities/all.log",
+    benchmark:
+        "<benchmarks>/carb_similarities/all.tsv"
     conda:
         "../../envs/score.yaml"
     threads: THREADS.score
@@ -69,6 +81,10 @@ rule carb_items:
     output:
         **{culture: f"<prepared>/carb/{culture}.jsonl" for culture in CULTURES},
         counts="<prepared>/carb/steps/counts.csv",
+    log:
+        "<logs>/carb_items/all.log",
+    benchmark:
+        "<benchmarks>/carb_items/all.tsv"
     params:
         expected={
             "names": CATALOG.facts("name", CULTURES),
@@ -88,6 +104,10 @@ rule carb_training_items:
         similarities="<prepared>/carb/steps/similarities.parquet",
     output:
         **{culture: f"<prepared>/carb_train/{culture}.jsonl" for culture in BUILT_CULTURES},
+    log:
+        "<logs>/carb_training_items/all.log",
+    benchmark:
+        "<benchmarks>/carb_training_items/all.tsv"
     priority: 3  # seconds, and the longest row of trainings waits for them
     params:
         scripts=CATALOG.facts("script", BUILT_CULTURES),
@@ -104,6 +124,10 @@ rule carb_paraphrases:
         item_files=expand("<prepared>/carb/{culture}.jsonl", culture=CULTURES),
     output:
         "<prepared>/carb/steps/paraphrases.jsonl",
+    log:
+        "<logs>/carb_paraphrases/all.log",
+    benchmark:
+        "<benchmarks>/carb_paraphrases/all.tsv"
     conda:
         "../../envs/score.yaml"
     threads: THREADS.score
@@ -132,6 +156,10 @@ rule carb_perturbed_items:
     output:
         rows=expand("<prepared>/{items}/{culture}.jsonl", items=PERTURBED_SETS, culture=CULTURES),
         counts="<prepared>/carb/steps/perturbed_counts.csv",
+    log:
+        "<logs>/carb_perturbed_items/all.log",
+    benchmark:
+        "<benchmarks>/carb_perturbed_items/all.tsv"
     params:
         cultures=CULTURES,
         sizes={
@@ -153,6 +181,10 @@ rule locals_pairs:
         criteria=LOCALS.criteria,
     output:
         **{use: f"<prepared>/locals/{use}.jsonl" for use in ("warmup", "grpo", "held_out")},
+    log:
+        "<logs>/locals_pairs/all.log",
+    benchmark:
+        "<benchmarks>/locals_pairs/all.tsv"
     priority: 3  # seconds, and the longest row of trainings waits for them
     params:
         sizes={
@@ -164,7 +196,9 @@ rule locals_pairs:
         easy_shares={use: getattr(LOCALS.easy, use, 0.0) for use in ["warmup", "grpo"]},
         quote=LOCALS.criteria_quote,
         language=LOCALS.criteria_language,
-        languages=[LOCALS.criteria_language] if LOCALS.criteria_language else LOCALS.cultures or BUILT_CULTURES,
+        languages=(
+            [LOCALS.criteria_language] if LOCALS.criteria_language else LOCALS.cultures or BUILT_CULTURES
+        ),
         domains=BUILT_DOMAINS,
         seed=seed_of("locals_pairs"),
     script:
@@ -174,12 +208,13 @@ rule locals_pairs:
 rule carb_questions:
     # Sets of questions, to check what CARB's scores are worth; none of them is an item.
     input:
-        [
-            f"<sources>/data/{name}.jsonl" if name in CATALOG.datasets else name
-            for name in CARB.questions
-        ],
+        [f"<sources>/data/{name}.jsonl" if name in CATALOG.datasets else name for name in CARB.questions],
     output:
         "<prepared>/carb/questions.jsonl",
+    log:
+        "<logs>/carb_questions/all.log",
+    benchmark:
+        "<benchmarks>/carb_questions/all.tsv"
     params:
         choices={
             "cultures": CULTURES,

@@ -10,6 +10,10 @@ rule reward_scores:
     output:
         "<scores>/{benchmark}/{base}_{language}{seed}/{language}.parquet",
         "<scores>/{benchmark}/{base}_<source>{seed}/{language}.parquet",
+    log:
+        "<logs>/reward_scores/{benchmark}_{base}_{language}{seed}.log",
+    benchmark:
+        "<benchmarks>/reward_scores/{benchmark}_{base}_{language}{seed}.tsv"
     wildcard_constraints:
         language=one_of(TARGETS),
     threads: THREADS.score
@@ -34,6 +38,10 @@ use rule reward_scores as cross_reward_scores with:
             for language in LANGUAGES
             if language != training
         ],
+    log:
+        "<logs>/cross_reward_scores/{base}{seed}.log",
+    benchmark:
+        "<benchmarks>/cross_reward_scores/{base}{seed}.tsv"
     resources:
         **RESOURCES.for_models("score_long", "{base}", minutes=480),
 
@@ -45,6 +53,10 @@ rule ready_made_scores:
         rows=expand("<translated>/{{benchmark}}/{language}.jsonl", language=LANGUAGES),
     output:
         expand("<scores>/{{benchmark}}/{{scorer}}/{language}.parquet", language=LANGUAGES),
+    log:
+        "<logs>/ready_made_scores/{benchmark}_{scorer}.log",
+    benchmark:
+        "<benchmarks>/ready_made_scores/{benchmark}_{scorer}.tsv"
     wildcard_constraints:
         benchmark=one_of(BENCHMARKS),
         scorer=one_of(READY_MADE),
@@ -68,6 +80,10 @@ use rule ready_made_scores as single_scores with:
         rows=["<translated>/{benchmark}/{language}.jsonl"],
     output:
         ["<scores>/{benchmark}/{scorer}/{language}.parquet"],
+    log:
+        "<logs>/single_scores/{benchmark}_{scorer}_{language}.log",
+    benchmark:
+        "<benchmarks>/single_scores/{benchmark}_{scorer}_{language}.tsv"
     wildcard_constraints:
         benchmark=one_of([*CATALOG.benchmarks, *OWN]),
         scorer=one_of([*TRAINED, *READY_MADE]),
@@ -85,6 +101,10 @@ rule text_baseline_scores:
         rows="<translated>/{benchmark}/{language}.jsonl",
     output:
         "<scores>/{benchmark}/{scorer}/{language}.parquet",
+    log:
+        "<logs>/text_baseline_scores/{benchmark}_{scorer}_{language}.log",
+    benchmark:
+        "<benchmarks>/text_baseline_scores/{benchmark}_{scorer}_{language}.tsv"
     wildcard_constraints:
         benchmark=one_of([*CATALOG.benchmarks, *OWN]),
         scorer=one_of(TEXT_BASELINES),
@@ -108,6 +128,10 @@ rule base_likelihood_scores:
     output:
         loglik=expand("<scores>/{{benchmark}}/loglik-{{base}}/{language}.parquet", language=LANGUAGES),
         pmi=expand("<scores>/{{benchmark}}/pmi-{{base}}/{language}.parquet", language=LANGUAGES),
+    log:
+        "<logs>/base_likelihood_scores/{benchmark}_{base}.log",
+    benchmark:
+        "<benchmarks>/base_likelihood_scores/{benchmark}_{base}.tsv"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", "{base}", minutes=240),
@@ -121,9 +145,7 @@ rule base_probe_scores:
     # A linear probe on the base as reward models start from it.
     input:
         base=lambda wc: MODELS.reward_base(wc.base),
-        rows=expand(
-            "<translated>/{benchmark}/{language}.jsonl", benchmark=BENCHMARKS, language=LANGUAGES
-        ),
+        rows=expand("<translated>/{benchmark}/{language}.jsonl", benchmark=BENCHMARKS, language=LANGUAGES),
         train=expand("<translated>/train/{language}.jsonl", language=LANGUAGES),
     output:
         expand(
@@ -131,6 +153,10 @@ rule base_probe_scores:
             benchmark=BENCHMARKS,
             language=LANGUAGES,
         ),
+    log:
+        "<logs>/base_probe_scores/{base}.log",
+    benchmark:
+        "<benchmarks>/base_probe_scores/{base}.tsv"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", "{base}", minutes=240),
@@ -151,6 +177,10 @@ rule passage_states:
         passages=expand("<translated>/passages/{language}.jsonl", language=LANGUAGES),
     output:
         "<scores>/passages/{base}.safetensors",
+    log:
+        "<logs>/passage_states/{base}.log",
+    benchmark:
+        "<benchmarks>/passage_states/{base}.tsv"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", "{base}", minutes=60),
@@ -175,6 +205,10 @@ rule policy_answers:
         instructions="<translated>/instructions/{language}.jsonl",
     output:
         "<scores>/alignment/answers_{language}.jsonl",
+    log:
+        "<logs>/policy_answers/{language}.log",
+    benchmark:
+        "<benchmarks>/policy_answers/{language}.tsv"
     conda:
         "../../envs/align.yaml"
     threads: THREADS.score
@@ -200,6 +234,10 @@ rule reference_answers:
         instructions="<translated>/instructions/{language}.jsonl",
     output:
         "<scores>/alignment/references_{language}.jsonl",
+    log:
+        "<logs>/reference_answers/{language}.log",
+    benchmark:
+        "<benchmarks>/reference_answers/{language}.tsv"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", lambda wc: [CATALOG.reward_models[ALIGNMENT.reference]], minutes=720),
@@ -224,6 +262,10 @@ rule judgements:
     output:
         judgements="<scores>/alignment/judgements_{language}.csv",
         known="<scores>/alignment/known_{language}.csv",
+    log:
+        "<logs>/judgements/{language}.log",
+    benchmark:
+        "<benchmarks>/judgements/{language}.tsv"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models(

@@ -13,6 +13,10 @@ rule carb_states:
         ),
     output:
         temp("<scores>/frozen/{base}/{itemset}.safetensors"),
+    log:
+        "<logs>/carb_states/{base}_{itemset}.log",
+    benchmark:
+        "<benchmarks>/carb_states/{base}_{itemset}.tsv"
     wildcard_constraints:
         itemset="carb|carb_perturbed",
     priority: 1
@@ -33,6 +37,10 @@ rule carb_scores:
         frozen=lambda wc: frozen_states(wc.scorer, "carb"),
     output:
         expand("<scores>/carb/{{scorer}}/{culture}.parquet", culture=CULTURES),
+    log:
+        "<logs>/carb_scores/{scorer}.log",
+    benchmark:
+        "<benchmarks>/carb_scores/{scorer}.tsv"
     wildcard_constraints:
         scorer=one_of([*REWARD_MODELS, *KNOCKOUTS, *UNTRAINED]),
     priority: lambda wc: int(SHEET.kind[wc.scorer] == "generative")  # judges take longest
@@ -55,6 +63,10 @@ use rule carb_scores as candidate_scores with:
         frozen=[],
     output:
         expand("<scores>/candidates/{{scorer}}/{policy}.parquet", policy=CARB.policies),
+    log:
+        "<logs>/candidate_scores/{scorer}.log",
+    benchmark:
+        "<benchmarks>/candidate_scores/{scorer}.tsv"
 
 
 rule carb_perturbed_scores:
@@ -64,10 +76,12 @@ rule carb_perturbed_scores:
         item_files=expand("<prepared>/{items}/{culture}.jsonl", items=PERTURBED_SETS, culture=CULTURES),
         frozen=lambda wc: frozen_states(wc.scorer, "carb_perturbed"),
     output:
-        scores=expand(
-            "<scores>/{items}/{{scorer}}/{culture}.parquet", items=PERTURBED_SETS, culture=CULTURES
-        ),
+        scores=expand("<scores>/{items}/{{scorer}}/{culture}.parquet", items=PERTURBED_SETS, culture=CULTURES),
         replies="<scores>/carb_perturbation/{scorer}/replies.csv",
+    log:
+        "<logs>/carb_perturbed_scores/{scorer}.log",
+    benchmark:
+        "<benchmarks>/carb_perturbed_scores/{scorer}.tsv"
     wildcard_constraints:
         scorer=one_of(REWARD_MODELS),
     threads: THREADS.score
@@ -92,6 +106,10 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
             "<scores>/carb_perturbation/{{scorer}}/{culture}.parquet", culture=LOCALS.evaluation.cultures
         ),
         replies="<scores>/carb_perturbation/{scorer}/replies.csv",
+    log:
+        "<logs>/locals_perturbed_scores/{scorer}.log",
+    benchmark:
+        "<benchmarks>/locals_perturbed_scores/{scorer}.tsv"
     wildcard_constraints:
         scorer=one_of(PERTURBED_JUDGES),
     resources:
@@ -112,6 +130,10 @@ rule locals_scores:
         carb="<scores>/locals/{judge}/carb.parquet",
         matches="<scores>/locals/{judge}/matches.parquet",
         replies="<scores>/locals/{judge}/replies.csv",
+    log:
+        "<logs>/locals_scores/{judge}.log",
+    benchmark:
+        "<benchmarks>/locals_scores/{judge}.tsv"
     wildcard_constraints:
         judge=one_of(dict.fromkeys(SCORES.scorer[SCORES.benchmark == "locals"])),
     priority: 1
@@ -138,6 +160,10 @@ rule locals_held_out:
         questions="<prepared>/locals/held_out.jsonl",
     output:
         "<scores>/locals/{learner}/held_out.parquet",
+    log:
+        "<logs>/locals_held_out/{learner}.log",
+    benchmark:
+        "<benchmarks>/locals_held_out/{learner}.tsv"
     wildcard_constraints:
         learner=one_of(dict.fromkeys(SCORES.scorer[SCORES.table == "carb_locals_learning"])),
     priority: 1
@@ -158,6 +184,10 @@ rule carb_text_scores:
         item_files=expand("<prepared>/{{itemset}}/{culture}.jsonl", culture=CULTURES),
     output:
         expand("<scores>/{{itemset}}/{{scorer}}/{culture}.parquet", culture=CULTURES),
+    log:
+        "<logs>/carb_text_scores/{itemset}_{scorer}.log",
+    benchmark:
+        "<benchmarks>/carb_text_scores/{itemset}_{scorer}.tsv"
     wildcard_constraints:
         itemset="carb|carb_perturbation",
         scorer=one_of(CARB_TEXT),
@@ -172,6 +202,10 @@ rule candidates:
         questions="<prepared>/carb/questions.jsonl",
     output:
         "<scores>/candidates/{policy}.jsonl",
+    log:
+        "<logs>/candidates/{policy}.log",
+    benchmark:
+        "<benchmarks>/candidates/{policy}.tsv"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("generate", "{policy}", minutes=480, tokens=CANDIDATES_AT_ONCE),
@@ -190,6 +224,10 @@ use rule candidates as grpo_answers with:
         questions="<prepared>/carb/questions.jsonl",
     output:
         "<scores>/grpo/answers/{scorer}.jsonl",
+    log:
+        "<logs>/grpo_answers/{scorer}.log",
+    benchmark:
+        "<benchmarks>/grpo_answers/{scorer}.tsv"
     wildcard_constraints:
         scorer=one_of(REWARDING),
     resources:
@@ -209,5 +247,9 @@ use rule grpo_answers as grpo_start_answers with:
         questions="<prepared>/carb/questions.jsonl",
     output:
         "<scores>/grpo/start.jsonl",
+    log:
+        "<logs>/grpo_start_answers/all.log",
+    benchmark:
+        "<benchmarks>/grpo_start_answers/all.tsv"
     params:
         policy=CARB.grpo and CARB.grpo.policy,

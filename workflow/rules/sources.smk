@@ -5,6 +5,10 @@ rule scorers:
     # The sheet: what each scorer is, and which tables read its scores. Scripts that need it merge on `scorer`.
     output:
         "<results>/work/scorers.csv",
+    log:
+        "<logs>/scorers/all.log",
+    benchmark:
+        "<benchmarks>/scorers/all.tsv"
     params:
         sheet=printed(PLAN.sheet, LANGUAGES).to_dict("list"),
     script:
@@ -15,6 +19,10 @@ rule hub_revision:
     # A moving revision of a hub repository is resolved once; all jobs of the scale then take the same commit.
     output:
         "<sources>/revisions/{kind}/{repository}.yaml",
+    log:
+        "<logs>/hub_revision/{kind}_{repository}.log",
+    benchmark:
+        "<benchmarks>/hub_revision/{kind}_{repository}.tsv"
     wildcard_constraints:
         kind="model|dataset",
     params:
@@ -30,6 +38,10 @@ rule hub_model:
         "<sources>/revisions/model/{repository}.yaml",
     output:
         directory("<sources>/hub/{repository}"),
+    log:
+        "<logs>/hub_model/{repository}.log",
+    benchmark:
+        "<benchmarks>/hub_model/{repository}.tsv"
     resources:
         **RESOURCES.for_tables(mb=8_000, minutes=720),
     params:
@@ -43,6 +55,10 @@ rule base_model:
         revision=lambda wc: MODELS.revision("model", CATALOG.models[wc.base]["source"]),
     output:
         directory("<sources>/models/{base}"),
+    log:
+        "<logs>/base_model/{base}.log",
+    benchmark:
+        "<benchmarks>/base_model/{base}.tsv"
     resources:
         **RESOURCES.for_models("load", "{base}", on_gpu=False, minutes=240),
     params:
@@ -63,6 +79,10 @@ rule dataset:
         schema=FILE("workflow/schemas/templates.schema.yaml"),
     output:
         "<sources>/data/{dataset}.jsonl",
+    log:
+        "<logs>/dataset/{dataset}.log",
+    benchmark:
+        "<benchmarks>/dataset/{dataset}.tsv"
     resources:
         **RESOURCES.for_tables(mb=32_000, minutes=240),
     params:
@@ -75,6 +95,10 @@ rule judge_question:
     # Only where judge_wordings asks for the published words; else judges are asked in ours.
     output:
         "<sources>/judge_questions/{question}.yaml",
+    log:
+        "<logs>/judge_question/{question}.log",
+    benchmark:
+        "<benchmarks>/judge_question/{question}.tsv"
     wildcard_constraints:
         question=one_of(CATALOG.judge_wordings),
     params:
@@ -91,6 +115,10 @@ rule carb_references:
         schema=FILE("workflow/schemas/carb_topics.schema.yaml"),
     output:
         "<sources>/carb/references.jsonl",
+    log:
+        "<logs>/carb_references/all.log",
+    benchmark:
+        "<benchmarks>/carb_references/all.tsv"
     params:
         folder=lambda wc: CARB.topics,
         cultures=BUILT_CULTURES,

@@ -8,6 +8,10 @@ rule truncated_base:
         base=lambda wc: MODELS.base(wc.base),
     output:
         directory("<models>/bases/{base}"),
+    log:
+        "<logs>/truncated_base/{base}.log",
+    benchmark:
+        "<benchmarks>/truncated_base/{base}.tsv"
     resources:
         **RESOURCES.for_models("load", "{base}", minutes=60),
     params:
@@ -22,6 +26,10 @@ rule reward_model:
         rows=lambda wc: f"<translated>/train/{ModelName.parse(wc.model).language}.jsonl",
     output:
         directory("<models>/{model}"),
+    log:
+        "<logs>/reward_model/{model}.log",
+    benchmark:
+        "<benchmarks>/reward_model/{model}.tsv"
     priority: 1
     threads: THREADS.train
     resources:
@@ -36,9 +44,11 @@ rule reward_model:
         launch=LAUNCH,
         seed=lambda wc: seed_of(
             "reward_model",
-            wc.model
-            if SETTINGS.seed_per_language
-            else str(ModelName(SHEET.base[wc.model], SOURCE, SHEET.seed[wc.model])),
+            (
+                wc.model
+                if SETTINGS.seed_per_language
+                else str(ModelName(SHEET.base[wc.model], SOURCE, SHEET.seed[wc.model]))
+            ),
         ),
         checkpoints=f"{TRAININGS}/checkpoints/{{model}}",
     script:
@@ -52,6 +62,10 @@ use rule reward_model as judge_reward_model with:
         rows=lambda wc: f"<translated>/judge/{ModelName.parse(wc.model).language}.jsonl",
     output:
         directory("<models>/judges/{model}"),
+    log:
+        "<logs>/judge_reward_model/{model}.log",
+    benchmark:
+        "<benchmarks>/judge_reward_model/{model}.tsv"
     priority: 0
     params:
         seed=lambda wc: seed_of("judge_reward_model", wc.model),
@@ -64,6 +78,10 @@ rule sft_policy:
         rows=expand("<translated>/train/{language}.jsonl", language=LANGUAGES),
     output:
         directory("<models>/policies/sft"),
+    log:
+        "<logs>/sft_policy/all.log",
+    benchmark:
+        "<benchmarks>/sft_policy/all.tsv"
     priority: 1  # all that follows waits for it
     conda:
         "../../envs/align.yaml"
@@ -85,6 +103,10 @@ rule sampled_responses:
         rows=f"<translated>/{'prompts' if ALIGNMENT.prompt_data else 'dev'}/{{language}}.jsonl",
     output:
         "<models>/policy_data/responses_{language}.jsonl",
+    log:
+        "<logs>/sampled_responses/{language}.log",
+    benchmark:
+        "<benchmarks>/sampled_responses/{language}.tsv"
     conda:
         "../../envs/align.yaml"
     threads: THREADS.score
@@ -108,6 +130,10 @@ rule labelled_pairs:
     output:
         pairs=expand("<models>/policy_data/pairs_{labeller}_{{language}}.jsonl", labeller=LABELLERS),
         counts="<models>/policy_data/pairs_{language}.csv",
+    log:
+        "<logs>/labelled_pairs/{language}.log",
+    benchmark:
+        "<benchmarks>/labelled_pairs/{language}.tsv"
     conda:
         "../../envs/align.yaml"
     threads: THREADS.score
@@ -126,6 +152,10 @@ rule dpo_policy:
         pairs="<models>/policy_data/pairs_{labeller}_{language}.jsonl",
     output:
         directory("<models>/policies/dpo_{labeller}_{language}{seed}"),
+    log:
+        "<logs>/dpo_policy/{labeller}_{language}{seed}.log",
+    benchmark:
+        "<benchmarks>/dpo_policy/{labeller}_{language}{seed}.tsv"
     wildcard_constraints:
         labeller=one_of(LABELLERS),
     priority: 1

@@ -8,6 +8,10 @@ rule locals_warmup:
         rows="<prepared>/locals/warmup.jsonl",
     output:
         directory("<models>/locals/{warmup}"),
+    log:
+        "<logs>/locals_warmup/{warmup}.log",
+    benchmark:
+        "<benchmarks>/locals_warmup/{warmup}.tsv"
     wildcard_constraints:
         warmup=one_of(WARMUPS),
     priority: 2  # three trainings wait for it
@@ -34,6 +38,10 @@ rule locals_grpo:
         questions="<prepared>/locals/grpo.jsonl",
     output:
         directory("<models>/locals/{run}"),
+    log:
+        "<logs>/locals_grpo/{run}.log",
+    benchmark:
+        "<benchmarks>/locals_grpo/{run}.tsv"
     wildcard_constraints:
         run=one_of([*LOCALS.runs, *repeats(LOCALS)]),
     priority: 2
@@ -62,6 +70,10 @@ rule grpo_policy:
         item_files=expand("<prepared>/carb_train/{culture}.jsonl", culture=BUILT_CULTURES),
     output:
         directory("<models>/policies/grpo_{scorer}"),
+    log:
+        "<logs>/grpo_policy/{scorer}.log",
+    benchmark:
+        "<benchmarks>/grpo_policy/{scorer}.tsv"
     wildcard_constraints:
         scorer=one_of(REWARDING),
     priority: 1
@@ -70,7 +82,10 @@ rule grpo_policy:
     threads: THREADS.train
     resources:
         **RESOURCES.for_models(
-            "grpo", lambda wc: [{**CATALOG.models[CARB.grpo.policy], "reference": RESOURCES.model(wc.scorer)}], CARB.grpo, minutes=1440
+            "grpo",
+            lambda wc: [{**CATALOG.models[CARB.grpo.policy], "reference": RESOURCES.model(wc.scorer)}],
+            CARB.grpo,
+            minutes=1440,
         ),
     params:
         training=SETTINGS.policy_arguments(CARB.grpo),

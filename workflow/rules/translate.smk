@@ -7,6 +7,10 @@ rule translated_rows:
         engine=lambda wc: engine_of(MODELS, wc.language, wc.rowset).file,
     output:
         "<translated>/{rowset}/{language}.jsonl",
+    log:
+        "<logs>/translated_rows/{rowset}_{language}.log",
+    benchmark:
+        "<benchmarks>/translated_rows/{rowset}_{language}.tsv"
     priority: 2  # seconds with a catalog, and the longest training waits for one of them
     threads: THREADS.translate
     resources:
@@ -35,6 +39,10 @@ use rule translated_rows as engine_sample with:
         engine=lambda wc: Engine(MODELS, wc.engine, wc.language).file,
     output:
         "<translated>/samples/{engine}/{language}.jsonl",
+    log:
+        "<logs>/engine_sample/{engine}_{language}.log",
+    benchmark:
+        "<benchmarks>/engine_sample/{engine}_{language}.tsv"
     resources:
         **RESOURCES.for_models(
             "generate",
@@ -53,6 +61,10 @@ rule own_benchmark:
         lambda wc: OWN[wc.benchmark].path,
     output:
         "<translated>/{benchmark}/{language}.jsonl",
+    log:
+        "<logs>/own_benchmark/{benchmark}_{language}.log",
+    benchmark:
+        "<benchmarks>/own_benchmark/{benchmark}_{language}.tsv"
     wildcard_constraints:
         benchmark=one_of(OWN),
     conda:
@@ -68,6 +80,10 @@ rule passages:
         dataset_file(SETTINGS, CATALOG, SETTINGS.passages),
     output:
         expand("<translated>/passages/{language}.jsonl", language=brought(SETTINGS.passages)),
+    log:
+        "<logs>/passages/all.log",
+    benchmark:
+        "<benchmarks>/passages/all.tsv"
     conda:
         "../../envs/sources.yaml"
     params:
@@ -84,6 +100,10 @@ rule instructions:
             "<translated>/instructions/{language}.jsonl",
             language=brought(ALIGNMENT.instructions),
         ),
+    log:
+        "<logs>/instructions/all.log",
+    benchmark:
+        "<benchmarks>/instructions/all.tsv"
     conda:
         "../../envs/sources.yaml"
     params:
@@ -102,6 +122,10 @@ use rule translated_rows as translated_passages with:
         engine=lambda wc: engine_of(MODELS, wc.language).file,
     output:
         "<translated>/passages/{language}.jsonl",
+    log:
+        "<logs>/translated_passages/{language}.log",
+    benchmark:
+        "<benchmarks>/translated_passages/{language}.tsv"
     wildcard_constraints:
         language=one_of(one for one in LANGUAGES if one not in brought(SETTINGS.passages)),
 
@@ -113,5 +137,9 @@ use rule translated_passages as translated_instructions with:
         engine=lambda wc: engine_of(MODELS, wc.language).file,
     output:
         "<translated>/instructions/{language}.jsonl",
+    log:
+        "<logs>/translated_instructions/{language}.log",
+    benchmark:
+        "<benchmarks>/translated_instructions/{language}.tsv"
     wildcard_constraints:
         language=one_of(one for one in LANGUAGES if one not in brought(ALIGNMENT.instructions)),
