@@ -110,6 +110,17 @@ def test_few_units_decide_nothing(n, verdict):
     assert np.isnan(row["p"]) == said == (verdict == UNDECIDED)
 
 
+@pytest.mark.parametrize("rights", [(1.0, 0.0), (0.0, 1.0)])
+def test_a_standard_error_of_zero_decides_nothing_however_far_the_interval_is_from_the_bound(rights):
+    name = "think_as_locals_lifts_carb"
+    made_up = carb_evidence(judges=judges(dict(zip(("full", "base-with-criteria"), rights, strict=True))))
+    (row,) = rows_of({name: CLAIMS[name]}, made_up).to_dict("records")
+    assert row["se"] == pytest.approx(0, abs=1e-9)
+    assert row["low"] * row["high"] > 0  # made-up units give the interval its width
+    assert (row["verdict"], row["p"], row["p_holm"]) == (UNDECIDED, 1, 1)
+    assert "The standard error is zero or no number: the interval has no variance" in row["note"]
+
+
 def test_p_is_corrected_by_holm_for_all_claims_that_are_tested(table):
     p = table["p"].dropna().sort_values()
     steps = [min(1, value * (len(p) - place)) for place, value in enumerate(p)]
