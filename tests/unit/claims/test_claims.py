@@ -97,7 +97,15 @@ def test_few_trainings_speak_of_these_models_only(trainings, expected):
 def test_a_row_says_what_its_verdict_speaks_of(table, carb_table):
     assert table.loc["english_beats_target", "speaks_of"] == "these models only"
     assert table.loc["english_beats_target", "note"].startswith("Trainings of each model: 1.")
-    assert carb_table.loc["generative_beats_classifiers", "speaks_of"] == ""  # nothing was trained
+    # One training of each reward model is scored on CARB
+    names = ["generative_beats_classifiers", "safety_is_the_easiest_domain", "think_as_locals_lifts_carb"]
+    names += ["surface_moves_scores_more_than_culture"]
+    assert set(carb_table.loc[names, "speaks_of"]) == {"these models only"}
+    assert (
+        display_claims(carb_table, "95%").set_index("Claim")["Verdict"]["CARB 1 generative beats classifiers"]
+        == "holds, of these models only"
+    )
+    assert table.loc["off_the_shelf_models_transfer", "speaks_of"] == ""  # nothing was trained
 
 
 @pytest.mark.parametrize(("n", "verdict"), [(FEWEST_UNITS - 1, UNDECIDED), (FEWEST_UNITS, HOLDS)])
