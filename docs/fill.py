@@ -6,20 +6,22 @@
                                          also those of a run that has not made everything
 
 A marker is an HTML comment; what lies between it and the next `<!-- end -->` is replaced. Its first word is
-value or table, then comes a file below docs/data/, then conditions, then a colon and what to show:
+value, mean or table, then comes a file below docs/data/, then conditions, then a colon and what to show:
 
     <!-- value mini/summary.csv name=carb_above: {count} of {of} -->...<!-- end -->
+    <!-- mean mini/table1.csv rm_training=delta: {avg:+.1f} -->...<!-- end -->
     <!-- table mini/table1.csv rm_training=delta: Base = {base_model} | Average = {avg:.1f} -->
     ...
     <!-- end -->
 
-Fields are columns of a row, in Python's format. `{count:word}` writes a small number as a word, `{s:time}`
-seconds as a duration. A condition `column=value` keeps the rows that have it, `column=a,b` those with one of
-these values, and `column!=value` those without it; `~` is a space. A table of a .md file needs no format: the
-run rendered it. Where docs/data/ has no such file yet, `not run yet` is shown. `mini/run.csv+table2.csv` is
-filled from the first file only if the other one, in the same folder, is there, too. The file `rules` has one
-row: the number of rules in workflow/claims.yaml by `written`, and `all`. A wrong column or row is an
-error."""
+A value has one row, a mean the mean of each column over all rows. Fields are columns of a row, in Python's
+format. `{count:word}` writes a small number as a word, `{s:time}` seconds as a duration. A condition
+`column=value` keeps the rows that have it, `column=a,b` those with one of these values, and `column!=value`
+those without it; `~` is a space. A table of a .md file needs no format: the run rendered it. `without=text`
+leaves out its rows that begin with this text. Where docs/data/ has no such file yet, `not run yet` is shown.
+`mini/run.csv+table2.csv` is filled from the first file only if the other one, in the same folder, is there,
+too. The file `rules` has one row: the number of rules in workflow/claims.yaml by `written`, and `all`. A
+wrong column or row is an error."""
 
 import argparse
 import contextlib
@@ -29,7 +31,9 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from math import isfinite
 from pathlib import Path
+from statistics import fmean
 
 import pandas as pd
 
@@ -46,7 +50,7 @@ from polyreward.ops.workflow import dry_run_jobs
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "docs/data"
 MARKER = re.compile(
-    r"<!-- (value|table) (\S+?)(?:\s+((?:(?!-->)[^:])*?))?(?::\s+((?:(?!-->).)*?))? -->"
+    r"<!-- (value|mean|table) (\S+?)(?:\s+((?:(?!-->)[^:])*?))?(?::\s+((?:(?!-->).)*?))? -->"
     r"((?:(?!<!--).)*)<!-- end -->",
     re.DOTALL,
 )
@@ -119,11 +123,13 @@ def filled(kind: str, file: str, conditions: str | None, form: str | None, data:
     elif not all(one.is_file() for one in (path, *map(path.with_name, others))):
         return NOT_RUN
     elif path.suffix == ".md":
-        return "\n".join(line for line in path.read_text("utf-8").splitlines() if line.startswith("|"))
+        return rendered(path.read_text("utf-8"), conditions or "")
     else:
         rows = rows_of(path, conditions or "")
+    if kind == "mean":
+        rows = [means(rows)]
     try:
-        if kind == "value":
+        if kind != "table":
             if len(rows) > 1:
                 raise PolyrewardError(f"{file}: {len(rows)} rows have {conditions}; a value needs one")
             return form.format(**rows[0])
@@ -133,6 +139,32 @@ def filled(kind: str, file: str, conditions: str | None, form: str | None, data:
         raise PolyrewardError(f"{file}: `{form}` cannot be filled: {error}") from None
     rows = [[re.sub(r" *(\[, \]|\(\))", "", cell).strip() for cell in line] for line in lines]  # empty ends
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def means(rows: Sequence[dict]) -> dict[str, Cell]:
+    """Return the mean over rows of each column whose cells are all numbers."""
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    return {
+        name: Cell(f"{fmean(cells):.15g}")
+        for name, cells in columns.items()
+        if all(isinstance(cell, Cell) and isfinite(cell) for cell in cells)
+    }
+
+
+def rendered(text: str, condition: str) -> str:
+    """Return the table of a rendered file, but for the rows that a condition `without=text` leaves out.
+
+    Raises:
+        PolyrewardError: no row begins with this text.
+    """
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    if not condition:
+        return "\n".join(lines)
+    begin = f"| {condition.removeprefix('without=').replace('~', ' ')}"
+    kept = [line for line in lines if not line.startswith(begin)]
+    if kept == lines:
+        raise PolyrewardError(f"no row of the table begins with `{begin}`")
+    return "\n".join(kept)
 
 
 def rule_counts() -> dict[str, Cell]:
@@ -150,7 +182,7 @@ def page(text: str, data: Path = DATA) -> str:
         between = f"\n\n{shown}\n\n" if kind == "table" else shown
         return f"{found[0].split('-->')[0]}-->{between}<!-- end -->"
 
-    if len(re.findall("<!-- (?:value|table) ", text)) != len(MARKER.findall(text)):
+    if len(re.findall("<!-- (?:value|mean|table) ", text)) != len(MARKER.findall(text)):
         raise PolyrewardError("a marker has no <!-- end -->, or another marker within it")
     return MARKER.sub(put, text)
 

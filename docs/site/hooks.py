@@ -52,7 +52,7 @@ def inside(text: str) -> str:
 def on_page_markdown(markdown, page, config, files):
     """Fill the places of a page that are written {{ so }}, and take out the marks of docs/fill.py and links
     to files that the site does not have."""
-    markdown = re.sub(r"<!-- (?:value|table) .*?-->|<!-- end -->", "", markdown, flags=re.DOTALL)
+    markdown = re.sub(r"<!-- (?:value|mean|table) .*?-->|<!-- end -->", "", markdown, flags=re.DOTALL)
     markdown = re.sub(r"\[([^\]]+)\]\((?:\.\./)+workflow/[^)]*\)", r"\1", markdown)  # not on the site
     return re.sub(r"^\{\{ (.+?) \}\}$", lambda found: filled(found[1]), markdown, flags=re.MULTILINE)
 

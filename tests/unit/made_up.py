@@ -89,9 +89,9 @@ def states(share, noise=0.0, passages=24):
 
 def shares(of_training, noise=0.0, base=BASE):
     """Shares of one base and its reward models. of_training: {"base" or language: share}, 0.6 where none is
-    named."""
+    named. Noise differs between languages, so that each difference has some."""
     names = ["base", *LANGUAGES]
-    found = {name: states(of_training.get(name, 0.6), 0.0 if name == "base" else noise * (-1) ** place)
+    found = {name: states(of_training.get(name, 0.6), 0.0 if name == "base" else noise * (-1) ** place * (1 + place / 10))
              for place, name in enumerate(names)}  # fmt: skip
     return Shares({base: found}, INTERVAL)
 

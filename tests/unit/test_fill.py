@@ -28,8 +28,8 @@ def data(tmp_path):
     return tmp_path
 
 
-def value(marker: str, data) -> str:
-    return fill.page(f"There are <!-- value {marker} -->old<!-- end -->.", data)
+def value(marker: str, data, kind: str = "value") -> str:
+    return fill.page(f"There are <!-- {kind} {marker} -->old<!-- end -->.", data)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,22 @@ def test_a_table_has_the_columns_that_its_marker_names_or_those_of_the_run(data)
     rendered = fill.page(f"<!-- table mini/table1.md -->\n<!-- end -->\n\n{after}", data)
     assert rendered.split("\n\n")[1] == "| x |\n|---|\n| 1 |"
     assert rendered.split("<!-- end -->\n\n")[1].startswith("After: ")
+
+
+def test_a_mean_is_of_all_rows_that_meet_the_conditions_and_needs_numbers(data):
+    assert "-->8.0 of 16<!--" in value("mini/summary.csv: {count:.1f} of {of}", data, "mean")
+    assert "-->14<!--" in value("mini/summary.csv name=b: {count}", data, "mean")
+    for column in ("low", "name"):  # an empty cell, a text
+        with pytest.raises(PolyrewardError, match="cannot be filled"):
+            value(f"mini/summary.csv: {{{column}}}", data, "mean")
+
+
+def test_a_rendered_table_may_leave_out_rows(data):
+    (data / "mini/power.md").write_text("| Claim |\n|---|\n| carb 1: a |\n| carb 4: b |\n")
+    page = fill.page("<!-- table mini/power.md without=carb~4 -->\n<!-- end -->", data)
+    assert page.split("\n\n")[1] == "| Claim |\n|---|\n| carb 1: a |"
+    with pytest.raises(PolyrewardError, match="no row of the table begins with `| carb 5`"):
+        fill.page("<!-- table mini/power.md without=carb~5 -->\n<!-- end -->", data)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +155,7 @@ def test_all_pages_are_filled_from_what_docs_data_has_and_no_value_begins_a_line
     texts = {path.name: path.read_text("utf-8") for path in fill.pages()}
     assert [name for name, text in texts.items() if fill.page(text) != text] == [], "run `make docs-fill`"
     # GitHub would take such a line for HTML.
-    begin = re.compile(r"^\s*(?:[-*] )?<!-- value", re.MULTILINE)
+    begin = re.compile(r"^\s*(?:[-*] )?<!-- (?:value|mean)", re.MULTILINE)
     assert [name for name, text in texts.items() if begin.search(text)] == []
 
 

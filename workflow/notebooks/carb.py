@@ -246,7 +246,7 @@ for model in models:
     picked_by += at_top.div(at_top.sum(axis=1), axis=0)
 answers = items.explode(["answers", "references"], ignore_index=True).rename(columns={"answers": "answer"})
 answers["candidate"] = answers.groupby("id").cumcount()
-answers["right_for"] = [reference["culture"] for reference in answers["references"]]
+answers["taken_from"] = [reference["culture"] for reference in answers["references"]]
 answers = answers.merge(
     picked_by.stack().rename("picked_by").reset_index(), on=["id", "candidate"], validate="1:1"
 )
@@ -258,16 +258,16 @@ of_hard = wrong[wrong["id"].isin(all_wrong.index[all_wrong])].sort_values(
 )
 examples = of_hard.drop_duplicates("id").groupby("domain").head(2).sort_values("domain", kind="stable")
 examples.merge(chosen, on="id", suffixes=("_picked", "_chosen"))[
-    ["id", "domain", "prompt", "answer_chosen", "answer_picked", "right_for", "picked_by"]
+    ["id", "domain", "prompt", "answer_chosen", "answer_picked", "taken_from", "picked_by"]
 ].round({"picked_by": 1})
 
 # %% [markdown]
 # And whose answers the wrong picks of all items are: the share of wrong answers that were taken from a
-# culture, and the share that they have among wrong picks. A culture that is picked more often than offered
-# is one that reward models lean towards.
+# culture, and the share that they have among wrong picks. In values, safety and sayings it is the item's own
+# culture, whose answer to another question it is.
 
 # %%
-by_culture = wrong.groupby("right_for")["picked_by"].agg(offered="size", picked="sum").loc[cultures]
+by_culture = wrong.groupby("taken_from")["picked_by"].agg(offered="size", picked="sum").loc[cultures]
 shares = 100 * by_culture / by_culture.sum()
 shares.round(1).add_suffix(" (%)").assign(
     picked_over_offered=(shares["picked"] / shares["offered"]).round(2)

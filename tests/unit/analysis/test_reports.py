@@ -195,8 +195,8 @@ TEN, NINE = [1, 0] * 10, [0, 1] * 9 + [0, 0]  # right, of 20
 @pytest.mark.parametrize(
     ("model", "length", "verdict", "average"),
     [
-        ([1] * 20, [0] * 20, "above", 100),
-        ([0] * 20, [1] * 20, "below", -100),
+        ([1] * 19 + [0], [0] * 20, "above", 95),
+        ([0] * 20, [1] * 19 + [0], "below", -95),
         ([1] * 20, [1] * 20, "not decided", 0),
         (TEN, NINE, "not decided", 5),
         (NINE, TEN, "not decided", -5),
@@ -206,6 +206,11 @@ def test_the_gate_s_verdict_follows_the_interval(model, length, verdict, average
     row = gate_row({"rm": model}, length)
     assert (row["verdict"], row["avg"]) == (verdict, pytest.approx(average))
     assert (row["avg_low"] < 0 < row["avg_high"]) == (verdict == "not decided")
+
+
+def test_a_gate_without_variance_is_not_decided():
+    row = gate_row({"rm": [1] * 20}, [0] * 20)
+    assert (row["avg"], row["verdict"]) == (100, "not decided") and row["avg_low"] > 0
 
 
 def test_the_gate_takes_the_mean_of_the_models():

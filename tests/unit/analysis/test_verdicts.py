@@ -1,5 +1,7 @@
 """Verdicts of known intervals, and intervals of known draws."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -19,10 +21,12 @@ from polyreward.analysis.verdicts import (
     from_normal,
     from_permutations,
     holds_beyond,
+    leaning,
     less,
     p_beyond,
     p_value,
     verdict,
+    without_variance,
 )
 
 ABOVE, BELOW = Rule("above", 0, 0), Rule("below", 0.2, 0)
@@ -100,6 +104,34 @@ def test_p_is_where_the_verdict_turns(contrasts, expected):
 
 def test_draws_with_many_ties_hold():
     assert verdict(TIES, ABOVE, 0.95) == HOLDS
+
+
+def of_errors(*errors):
+    """Return contrasts at 5 with these standard errors, whose intervals are all from 4 to 6."""
+    draws = np.linspace(-1, 1, 401)[:, None] * errors
+    drawn = from_draws(5 + np.vstack([np.zeros(len(errors)), draws]), MANY)
+    known = np.full(len(errors), 4.0), np.full(len(errors), 6.0)
+    return dataclasses.replace(drawn, ends=lambda confidence: known)
+
+
+SEVEN = Rule("above", 7, 0)
+
+
+@pytest.mark.parametrize("none", [0.0, 1e-12, np.nan])
+def test_a_contrast_without_variance_decides_nothing(none):
+    assert [verdict(of_errors(1.0), rule, 0.95) for rule in (ABOVE, BELOW)] == [HOLDS, FAILS]
+    assert [verdict(of_errors(none), rule, 0.95) for rule in (ABOVE, BELOW, SEVEN)] == [UNDECIDED] * 3
+    assert p_value(of_errors(none), ABOVE) == 1 and leaning(of_errors(none), ABOVE) == ""
+    assert not holds_beyond(of_errors(none), ABOVE, 0.95) and p_beyond(of_errors(none), ABOVE) == 1
+    # One of two keeps a claim about both from holding and from failing, and not the other from refuting it
+    both = of_errors(none, 1.0)
+    assert [verdict(both, rule, 0.95) for rule in (ABOVE, BELOW)] == [UNDECIDED, NOT_ALL]
+    assert without_variance(both).tolist() == [True, False]
+
+
+def test_contrasts_that_are_not_drawn_have_no_standard_error_and_still_decide():
+    assert verdict(from_normal(5.0, 1.0), ABOVE, 0.95) == HOLDS
+    assert without_variance(from_normal(5.0, 1.0)).tolist() == [False]
 
 
 def test_jointly_drawn_contrasts_have_a_difference_without_what_they_share():

@@ -97,7 +97,15 @@ def test_few_trainings_speak_of_these_models_only(trainings, expected):
 def test_a_row_says_what_its_verdict_speaks_of(table, carb_table):
     assert table.loc["english_beats_target", "speaks_of"] == "these models only"
     assert table.loc["english_beats_target", "note"].startswith("Trainings of each model: 1.")
-    assert carb_table.loc["generative_beats_classifiers", "speaks_of"] == ""  # nothing was trained
+    # One training of each reward model is scored on CARB
+    names = ["generative_beats_classifiers", "safety_is_the_easiest_domain", "think_as_locals_lifts_carb"]
+    names += ["surface_moves_scores_more_than_culture"]
+    assert set(carb_table.loc[names, "speaks_of"]) == {"these models only"}
+    assert (
+        display_claims(carb_table, "95%").set_index("Claim")["Verdict"]["CARB 1 generative beats classifiers"]
+        == "holds, of these models only"
+    )
+    assert table.loc["off_the_shelf_models_transfer", "speaks_of"] == ""  # nothing was trained
 
 
 @pytest.mark.parametrize(("n", "verdict"), [(FEWEST_UNITS - 1, UNDECIDED), (FEWEST_UNITS, HOLDS)])
@@ -108,6 +116,17 @@ def test_few_units_decide_nothing(n, verdict):
     assert row["verdict"] == verdict and row["low"] > 0
     said = "Fewer than 10 topics decide nothing." in row["note"]
     assert np.isnan(row["p"]) == said == (verdict == UNDECIDED)
+
+
+@pytest.mark.parametrize("rights", [(1.0, 0.0), (0.0, 1.0)])
+def test_a_standard_error_of_zero_decides_nothing_however_far_the_interval_is_from_the_bound(rights):
+    name = "think_as_locals_lifts_carb"
+    made_up = carb_evidence(judges=judges(dict(zip(("full", "base-with-criteria"), rights, strict=True))))
+    (row,) = rows_of({name: CLAIMS[name]}, made_up).to_dict("records")
+    assert row["se"] == pytest.approx(0, abs=1e-9)
+    assert row["low"] * row["high"] > 0  # made-up units give the interval its width
+    assert (row["verdict"], row["p"], row["p_holm"]) == (UNDECIDED, 1, 1)
+    assert "The standard error is zero or no number: the interval has no variance" in row["note"]
 
 
 def test_p_is_corrected_by_holm_for_all_claims_that_are_tested(table):

@@ -7,6 +7,7 @@ import pandas as pd
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison, mean_of
 from polyreward.analysis.tables import ESTIMATE
+from polyreward.analysis.verdicts import UNDECIDED, WIDTH
 from polyreward.artifacts.renderings import write_artifact
 from polyreward.core.sheet import baselines, read_sheet
 from polyreward.core.tables import read_scores, scorers_of
@@ -24,12 +25,14 @@ def gate_table(
 ) -> pd.DataFrame:
     """Return the models' mean minus each baseline's; the row of `length` is the gate.
 
-    The models are one model's trainings, with the variance between them in the interval."""
+    The models are one model's trainings, with the variance between them in the interval. A standard error of
+    zero decides nothing."""
     comparison = Comparison(scores, benchmark, interval, baselines)
     key, records = {"eval_language": comparison.language, "models": " ".join(models)}, []
     for baseline in baselines:
         row = comparison.contrast({**mean_of(models), baseline: -1.0}, [models])
-        verdict = "above" if row["avg_low"] > 0 else "below" if row["avg_high"] < 0 else "not decided"
+        verdict = "above" if row["avg_low"] > 0 else "below" if row["avg_high"] < 0 else UNDECIDED
+        verdict = verdict if row["avg_se"] > WIDTH else UNDECIDED
         records.append({**key, "baseline": baseline, **row, "verdict": verdict})
     return pd.DataFrame(records).reindex(columns=GATE_COLUMNS)
 

@@ -57,6 +57,8 @@ def measured_error(row: Mapping, rule: Rule, seeds: int, confidence: float) -> M
     low, high, estimate, n = row["low"], row["high"], row["estimate"], int(row["n"])
     if not high - low > WIDTH:
         raise UnknownError("Its interval has no width, or there is none.")
+    if row["se"] <= WIDTH:  # NaN where the interval is not by resampling
+        raise UnknownError("Its standard error is zero: the interval has no variance.")
     if row["unit"] == "correlation":
         low, high, estimate = np.arctanh(np.clip([low, high, estimate], -1 + 1e-12, 1 - 1e-12))
     if row["unit"] not in OF_Z and row["se_trainings"] > 0:

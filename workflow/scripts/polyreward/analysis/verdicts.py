@@ -20,7 +20,7 @@ NOT_ALL = "not all"  # of several contrasts, some are against the claim, and som
 VERDICTS = [HOLDS, FAILS, SMALLER, NOT_ALL, UNDECIDED, UNTESTED]
 FEWEST_UNITS = 10  # templates, topics, passages and so on, below which an interval decides nothing
 SURE = 1e-6  # the least p that is looked for
-WIDTH = 1e-9  # less is rounding
+WIDTH = 1e-9  # of an interval or a standard error: less is rounding
 Ends = Callable[[float], tuple[np.ndarray, np.ndarray]]
 
 
@@ -230,12 +230,34 @@ def errors_at_bound(contrasts: Contrasts, side: str, confidence: float) -> tuple
     return float(whole[place]), float(of_trainings[place])
 
 
+def without_variance(contrasts: Contrasts) -> np.ndarray:
+    """Return of each contrast whether it was drawn and its standard error is zero or not finite."""
+    if contrasts.drawn is None:
+        return np.zeros(len(contrasts.points), dtype=bool)
+    errors, _ = contrasts.drawn.errors()
+    return ~(np.isfinite(errors) & (errors > WIDTH))
+
+
+def _deciding(contrasts: Contrasts) -> Contrasts:
+    """Return contrasts of which those without variance may be anywhere, whatever the ends of their intervals:
+    share_interval widens even resamples that are all equal."""
+    unknown = without_variance(contrasts)
+
+    def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
+        low, high = contrasts.ends(confidence)
+        return np.where(unknown, low - np.inf, low), np.where(unknown, high + np.inf, high)
+
+    return dataclasses.replace(contrasts, ends=ends)
+
+
 def verdict(contrasts: Contrasts, rule: Rule, confidence: float) -> str:
     """Return what contrasts say of a claim.
 
-    An end that is no number or on the bound, and an interval without width, decide nothing. A refuted claim
-    of several contrasts "fails" where each is known to be on the wrong side, else it is "not all". One
-    contrast "fails" too, but that a lead which may be above zero is "smaller than claimed"."""
+    An end that is no number or on the bound, an interval without width, and a contrast without variance
+    decide nothing. A refuted claim of several contrasts "fails" where each is known to be on the wrong side,
+    else it is "not all". One contrast "fails" too, but that a lead which may be above zero is "smaller than
+    claimed"."""
+    contrasts = _deciding(contrasts)
     _, low, high = extreme(contrasts, rule.side, confidence)
     side, count = _side(low, high, rule), len(contrasts.points)
     if not side or not high - low > WIDTH:
@@ -269,13 +291,14 @@ def p_beyond(contrasts: Contrasts, rule: Rule) -> float:
 
 def leaning(contrasts: Contrasts, rule: Rule) -> str:
     """Return on which side of the bound contrasts are, however unsurely; "" where they are on neither."""
-    return _side(*extreme(contrasts, rule.side, SURE)[1:], rule)
+    return _side(*extreme(_deciding(contrasts), rule.side, SURE)[1:], rule)
 
 
 def p_value(contrasts: Contrasts, rule: Rule) -> float:
     """Return the least 1 - confidence that decides the verdict; 1 where none does, NaN without interval."""
+    contrasts = _deciding(contrasts)
     _, low, high = extreme(contrasts, rule.side, 1 - contrasts.least)
-    if not np.isfinite([low, high]).all():
+    if np.isnan([low, high]).any():
         return np.nan
     if not high - low > WIDTH:
         return 1.0

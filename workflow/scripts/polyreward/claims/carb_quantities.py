@@ -27,6 +27,8 @@ from polyreward.carb.perturbation.sensitivity import NO_REWRITES
 from polyreward.claims.carb_evidence import CarbEvidence
 from polyreward.claims.estimate import Estimate, require
 
+TRAININGS = 1  # of each reward model and judge on CARB, whatever the setting reward_model_seeds
+
 
 def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
     """Return the CARB score of generative models minus classifiers; of: each kind's "mean" or "best"."""
@@ -116,6 +118,7 @@ def sensitivity(evidence: CarbEvidence, over: str) -> Estimate:
         "topics",
         "paired bootstrap over topics",
         f"Reward models: {len(found.names)}.{left_out}",
+        trainings=TRAININGS,
     )
 
 
@@ -155,7 +158,7 @@ def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) ->
     counts = {"rewardbench": (judges.n_templates, "templates"), "carb": (judges.n_topics, "topics")}
     n, n_of = counts.get(measure, (judges.n_topics, f"topics; {judges.n_templates} templates"))
     contrasts = from_shares(np.stack(leads, axis=1), judges.draws.freedom[measure], units)
-    return Estimate(contrasts, n, n_of, f"paired bootstrap over {n_of.split('; ')[0]}", trainings=1)
+    return Estimate(contrasts, n, n_of, f"paired bootstrap over {n_of.split('; ')[0]}", trainings=TRAININGS)
 
 
 def _correlations(points: pd.DataFrame, rating: str) -> pd.DataFrame:
@@ -202,6 +205,7 @@ def _of_topics(evidence: CarbEvidence, values: np.ndarray, note: str) -> Estimat
         "topics",
         "paired bootstrap over topics",
         note,
+        trainings=TRAININGS,
     )
 
 

@@ -23,6 +23,7 @@ from polyreward.analysis.verdicts import (
     p_beyond,
     p_value,
     verdict,
+    without_variance,
 )
 from polyreward.artifacts.renderings import write_html, write_latex, write_markdown
 from polyreward.claims.carb_evidence import CarbEvidence
@@ -50,6 +51,7 @@ DIGITS = {
     "Fisher z": "+.2f",
     "index": "+.2f",
 }
+NO_VARIANCE = "The standard error is zero or no number: the interval has no variance and decides nothing."
 MOST_DIGITS = 6  # after the point: a CSV has no more
 # What computes the quantities of each paper's claims: here, and from its printed numbers
 PAPERS = {"transfer": (QUANTITIES, printed_values), "carb": (CARB_QUANTITIES, carb_printed_values)}
@@ -162,10 +164,13 @@ def _ours(
 def _decided(
     contrasts: Contrasts, difference: Contrasts | None, rule: Rule, confidence: float
 ) -> tuple[str, float, str]:
-    """Return the verdict, its p, and a note where only the null keeps a claim from holding.
+    """Return the verdict, its p, and a note where a contrast without variance or only the null keeps a claim
+    from being decided.
 
     difference: the quantity minus its null, which must be on the claimed side too; None without a null."""
     said, p = verdict(contrasts, rule, confidence), p_value(contrasts, rule)
+    if said == UNDECIDED and without_variance(contrasts).any():
+        return said, p, NO_VARIANCE
     if difference is None or leaning(contrasts, rule) != rule.side:
         return said, p, ""
     p = float(np.maximum(p, p_beyond(difference, rule)))
