@@ -18,6 +18,12 @@ TORCH := torch==2.13.0
   test test-all test-cluster test-slow think_as_locals transfer
 .DEFAULT_GOAL := all
 
+# Snakemake and others keep caches below HOME. Where it cannot be written to, as in some containers, they keep them here.
+CACHE = $${XDG_CACHE_HOME:-$$HOME/.cache}
+ifneq ($(shell mkdir -p "$(CACHE)" 2> /dev/null && test -w "$(CACHE)" && echo yes),yes)
+export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
+endif
+
 # Targets in results/tiny/ get scale tiny.
 SCALE = $(if $(findstring results/tiny/,$@),--configfile workflow/scales/tiny.yaml)
 

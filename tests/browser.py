@@ -29,7 +29,7 @@ class Browser:
         ]  # fmt: skip
         self.process = subprocess.Popen(
             ["bash", "-c", command, "bash", CHROMIUM, *flags],
-            pass_fds=[there, back], env={**os.environ, "IN": str(there), "OUT": str(back)},
+            pass_fds=[there, back], env={**os.environ, "HOME": self.folder, "IN": str(there), "OUT": str(back)},
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         os.close(there)

@@ -1,21 +1,35 @@
-"""Make scale tiny once for all tests that read it, and share two cores between tests."""
+"""A known environment, scale tiny made once for all tests that read it, and two cores shared between tests."""
 
 import fcntl
 import gc
 import os
+import re
 import shutil
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-
-# pytest-xdist runs a process on each core, and Snakemake in each as many jobs. With a thread per core each, they
-# would wait for each other. This must come before torch is imported.
-os.environ["OMP_NUM_THREADS"] = "1"
-os.environ["MKL_NUM_THREADS"] = "1"
 
 import hypothesis
 import pytest
 from flow import WANTED
 from support import checkout, snakemake
+
+# Variables that tests and their processes keep: what the machine is, how it reaches packages, its compilers, and options
+# of tests. Any other may change a result: a profile of Snakemake's, a library's threads, a token, a cluster's job.
+KEPT = re.compile(
+    "PATH|HOME|XDG_CACHE_HOME|USER|LOGNAME|TMPDIR|TEMP|TMP|TZ|LANG|LANGUAGE|LC_.*|LOCPATH|LD_.*|NIX_LD.*|CUDA_.*|SUDO_.*"
+    "|PIP_.*|(http|https|all|no)_proxy|SSL_CERT_.*|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE"
+    "|RUSTUP_.*|CARGO_.*|GO(ROOT|PATH|CACHE|FLAGS)|JAVA_.*|PYTEST_.*|COV.*|FUZZ_EXAMPLES|FAULTS_SEED",
+    re.IGNORECASE,
+)
+for name in set(os.environ):
+    if not KEPT.fullmatch(name):
+        del os.environ[name]
+for name in ("no_proxy", "NO_PROXY"):  # the tests' own servers are reached without a proxy
+    os.environ[name] = ",".join(filter(None, [os.environ.get(name), "127.0.0.1"]))
+# pytest-xdist runs a process on each core, and Snakemake in each as many jobs. With a thread per core each, they
+# would wait for each other. Libraries read all this when they are imported.
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["MKL_NUM_THREADS"] = "1"
 
 # The same examples in every run, which may take long where cores are shared.
 hypothesis.settings.register_profile("polyreward", deadline=None, database=None, derandomize=True)

@@ -5,6 +5,7 @@ import re
 from functools import cache
 from itertools import combinations, product
 
+import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -113,9 +114,12 @@ def test_a_cka_that_is_estimated_above_one_is_hollow_at_one():
 
 
 def test_files_are_the_same_each_time_with_fonts_inside(tmp_path):
+    """Also for a user whose `matplotlibrc` asks for another look."""
+    users = {"axes.facecolor": "red", "lines.linewidth": 9, "savefig.bbox": "tight", "pdf.compression": 0}
     for name in ("figure1", "figure3"):
-        for number in (1, 2):
-            save_figure(FIGURES[name](), tmp_path / f"{number}.png", tmp_path / f"{number}.pdf")
+        for number, settings in ((1, {}), (2, users)):
+            with matplotlib.rc_context(settings):
+                save_figure(FIGURES[name](), tmp_path / f"{number}.png", tmp_path / f"{number}.pdf")
         for kind in ("png", "pdf"):
             assert (tmp_path / f"1.{kind}").read_bytes() == (tmp_path / f"2.{kind}").read_bytes()
     assert b"/FontFile2" in (tmp_path / "1.pdf").read_bytes()

@@ -41,10 +41,15 @@ def written(folder, text):
 
 @pytest.fixture(scope="module")
 def notebooks(tmp_path_factory):
-    """The same notebook after two runs."""
+    """The same notebook after two runs, the second by a user with settings for Matplotlib."""
     source = written(tmp_path_factory.mktemp("notebook"), HEAD + WORKING)
     settings = {"results": "results/tiny", "languages": ["es", "ko"]}
-    return [execute_notebook(source, settings) for _ in range(2)]
+    first = execute_notebook(source, settings)
+    users = source.with_name("matplotlibrc")
+    users.write_text("axes.facecolor: red\n", encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("MATPLOTLIBRC", str(users))
+        return [first, execute_notebook(source, settings)]
 
 
 @pytest.fixture(scope="module")

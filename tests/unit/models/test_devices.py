@@ -16,6 +16,7 @@ from accelerate.commands.config.config_args import load_config_from_file
 from datasets import Dataset
 from safetensors.torch import load_file
 from tiny_models import ROOT, settings, train
+from transformers import TrainingArguments
 
 from polyreward.config.settings.checks import launch_problems
 from polyreward.core import logs
@@ -122,6 +123,12 @@ def test_bfloat16_on_a_card_without_it_says_what_to_set(monkeypatch):
 def arguments(precision):
     given, job = settings(), Job(1, "", "", "rm", precision)
     return trainer_arguments(given, job.recorded(given), "no folder", Dataset.from_list([]), job)
+
+
+def test_the_settings_decide_the_precision_whatever_the_environment_has(monkeypatch):
+    monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "bf16")
+    assert TrainingArguments(**arguments("float32")).mixed_precision == "no"
+    assert TrainingArguments(**arguments("bfloat16")).mixed_precision == "bf16"
 
 
 def test_a_training_in_bfloat16_is_another_and_its_weights_stay_fp32(tiny_gemma, trained, tmp_path):

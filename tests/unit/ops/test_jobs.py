@@ -90,6 +90,13 @@ def test_a_job_and_a_script_by_hand_make_the_same_and_a_killed_job_s_half_is_rem
     assert (project / "made/a.txt").read_text().replace(" 1]", " 2]") == made
 
 
+def test_a_job_is_a_process_by_itself_whatever_launched_snakemake(project, monkeypatch):
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    ran = called(project, "-m", "snakemake", "--cores", "1", "made/none.txt")
+    assert "polyreward: nothing to repeat" in ran.stderr
+
+
 def test_by_hand_a_script_takes_overlays_and_other_rules_and_says_what_it_does(project):
     assert "Repeat a text." in called(project, "scripts/doubled.py", "--help").stdout
     (project / "more.yaml").write_text("times: 5\n")

@@ -6,7 +6,6 @@ from chat_server import KEY, judge_at, running
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("JUDGE_KEY", KEY)
     with running() as found:
         yield found

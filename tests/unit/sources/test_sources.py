@@ -42,7 +42,7 @@ def packages(tmp_path, monkeypatch):
             for file, text in facts.items():
                 wheel.writestr(f"{module}-1.0.0.dist-info/{file}", text)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("PIP_FIND_LINKS", folder.as_uri())  # a list, between spaces
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     sha256 = hashlib.sha256(JOINED).hexdigest()
     return {"kind": "pypi", "packages": members, "file": "toy.gguf", "sha256": sha256}

@@ -47,16 +47,16 @@ def execute_notebook(source: str | Path, settings: dict) -> NotebookNode:
     notebook = _with_settings(jupytext.read(source, fmt="py:percent"), settings, source)
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
     path = os.pathsep.join(filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")]))
-    # The folder holds the kernel's sockets, and hides the user's IPython settings.
+    # The folder holds the kernel's sockets, and hides the user's settings of IPython and Matplotlib.
     with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "matplotlibrc").touch()
         client = NotebookClient(
             notebook, timeout=None, record_timing=False, resources={"metadata": {"path": "."}}
         )
         client.km = AsyncKernelManager(transport="ipc", connection_file=f"{folder}/kernel.json")
         try:
-            client.execute(
-                env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", "IPYTHONDIR": folder}
-            )
+            own = {"PYTHONPATH": path, "PYTHONHASHSEED": "0", "IPYTHONDIR": folder, "MATPLOTLIBRC": folder}
+            client.execute(env={**os.environ, **own})
         except CellExecutionError as error:
             raise PolyrewardError(
                 f"{source}: a cell failed; fix it and run again\n{strip_ansi(str(error))}"

@@ -121,8 +121,12 @@ def language_name(language: str) -> str:
 
 @contextlib.contextmanager
 def paper_style() -> Iterator[None]:
-    """Apply the style of all figures: small type, fonts embedded in PDF, 200 dots per inch in PNG."""
-    with matplotlib.rc_context(STYLE):
+    """Apply the style of all figures: small type, fonts embedded in PDF, 200 dots per inch in PNG.
+
+    It replaces the user's `matplotlibrc`, so that figures are the same on every machine."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(STYLE)
         yield
 
 

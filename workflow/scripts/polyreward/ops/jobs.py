@@ -18,6 +18,8 @@ from polyreward.ops.hardware import RAN_ON, hardware
 from polyreward.ops.machine import take_gpus
 
 ASKED = "asked for: "  # begins a job's log, from which `polyreward costs` reads it
+# A launcher of several processes sets these, maybe around Snakemake. PyTorch would wait for the others.
+LAUNCHED = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 # As every library words them, whatever exception it raises
 FULL_DISK = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT))
 # The system's words, PyTorch's on a CPU, and CUDA's
@@ -66,6 +68,8 @@ def _job_by_hand(main: Callable):
 def start_job(snakemake) -> None:
     """Start a job's log, and show it its GPUs, which CUDA must not have seen yet."""
     sys.excepthook = report
+    for name in LAUNCHED:
+        os.environ.pop(name, None)
     start_log(snakemake.log[0])
     for path in snakemake.output:
         remove_unfinished(path)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,6 +80,7 @@ def trainer_arguments(
     record: as from Job.recorded, and what else decides the result. Raises PolyrewardError where this
     machine's card does not compute in the precision."""
     precision = record["precision"]
+    os.environ["ACCELERATE_MIXED_PRECISION"] = "no"  # TRL would train in what it names where ours is float32
     raise_all(device_problems(precision), f"{job.label}: what this machine cannot do")
     files = sorted(Path(start_folder).glob("*.safetensors"))
     weights = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
