@@ -58,8 +58,10 @@ follow_code(workflow.rules, SETTINGS.portable)
 
 
 onstart:
+    from polyreward.ops.hub_check import hub_problems  # the hub's client takes a moment to import
+
     # What else would be known after hours in a queue only.
-    stop_early(workflow, PLAN)
+    stop_early(workflow, PLAN, hub_problems)
     # The same of a language that brings a folder of its own.
     PLAN.check_languages()
     # No more jobs at a time than the machine's memory and GPUs hold, where they run here.
