@@ -64,6 +64,8 @@ onstart:
     stop_early(workflow, PLAN, hub_problems)
     # The same of a language that brings a folder of its own.
     PLAN.check_languages()
+    # One run at a time in a folder. It comes after stop_early, which names jobs that a killed run left on a cluster.
+    hold_folder()
     # No more jobs at a time than the machine's memory and GPUs hold, where they run here.
     limit_jobs(workflow)
     # Ctrl-C does not wait for jobs.

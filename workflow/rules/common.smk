@@ -17,6 +17,7 @@ from polyreward.config.translation import (
 )
 from polyreward.core.codehash import code_of
 from polyreward.core.naming import TEXT_BASELINES, ModelName, one_of, seed_suffix
+from polyreward.ops.folder_lock import hold_folder
 from polyreward.ops.workflow import (
     end_jobs_on_interrupt,
     follow_code,

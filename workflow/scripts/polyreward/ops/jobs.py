@@ -10,6 +10,7 @@ from pathlib import Path
 
 from polyreward.core.files import remove_unfinished
 from polyreward.core.logs import ASKED, RAN_ON, report, start_log
+from polyreward.ops.folder_lock import join_folder
 from polyreward.ops.hardware import hardware
 from polyreward.ops.machine import take_gpus
 
@@ -64,7 +65,8 @@ def _job_by_hand(main: Callable):
 
 
 def start_job(snakemake) -> None:
-    """Start a job's log, and show it its GPUs, which CUDA must not have seen yet."""
+    """Join the folder's lock, start a job's log, and show it its GPUs, which CUDA must not have seen yet."""
+    join_folder()
     sys.excepthook = report
     start_log(snakemake.log[0])
     for path in snakemake.output:
