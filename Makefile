@@ -29,12 +29,7 @@ SCALE = $(if $(findstring results/tiny/,$@),--configfile workflow/scales/tiny.ya
 
 # Progress: one line that is updated; LOGGER= gives Snakemake's own log, job by job.
 LOGGER ?= polyreward
-# Lock: make runs one Snakemake at a time in a folder. The system releases this lock even after a kill. Snakemake's own lock
-# file would stay, so it is used only without flock.
-FLOCK := $(shell command -v flock)
-ONLY = $(if $(FLOCK),mkdir -p .snakemake && exec 9> .snakemake/make.lock && { flock -w 3 9 || \
-  { echo "another make runs Snakemake in this folder; wait until it ends. Then run the same command again" >&2; exit 1; }; } && )
-SNAKEMAKE = $(ONLY)$(BIN)/snakemake $(if $(FLOCK),--nolock )$(if $(LOGGER),--logger $(LOGGER) )--rerun-incomplete $(if $(MEM_MB),--resources mem_mb=$(MEM_MB) )--cores $(CORES)
+SNAKEMAKE = $(BIN)/snakemake $(if $(LOGGER),--logger $(LOGGER) )--rerun-incomplete $(if $(MEM_MB),--resources mem_mb=$(MEM_MB) )--cores $(CORES)
 
 # Everything of one paper.
 carb think_as_locals transfer: $(READY)

@@ -56,10 +56,14 @@ follow_code(workflow.rules, SETTINGS.portable)
 
 
 onstart:
+    from polyreward.ops.hub_check import hub_problems  # the hub's client takes a moment to import
+
     # What else would be known after hours in a queue only.
-    stop_early(workflow, PLAN)
+    stop_early(workflow, PLAN, hub_problems)
     # The same of a language that brings a folder of its own.
     PLAN.check_languages()
+    # One run at a time in a folder. It comes after stop_early, which names jobs that a killed run left on a cluster.
+    hold_folder()
     # No more jobs at a time than the machine's memory and GPUs hold, where they run here.
     limit_jobs(workflow)
     # Ctrl-C does not wait for jobs.

@@ -39,9 +39,9 @@ import pandas as pd
 
 from polyreward.artifacts.sums import write_sums
 from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.logs import RAN_ON
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.costs import job_costs, jobs_run
-from polyreward.ops.hardware import RAN_ON
 from polyreward.ops.power_page import power_page
 from polyreward.ops.progress import duration
 from polyreward.ops.verify import scale_of

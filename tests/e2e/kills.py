@@ -56,8 +56,7 @@ class Wave:
         self.folder, self.jobs = folder, jobs
         self.paths = [path for job in jobs for path in job.outputs]
         self.environment = variables(HF_HUB_OFFLINE="1")
-        # Without a lock, as make runs it, which locks the folder itself. Jobs end with the Snakemake that is killed.
-        options = ["--nolock", "--rerun-incomplete", *scale]
+        options = ["--rerun-incomplete", *scale]  # jobs end with the Snakemake that is killed
         self.command = [*started("jobs", self.environment), *options, *self.paths]
         draw = random.Random(seed)
         # Seconds from the start of its log

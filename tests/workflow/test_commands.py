@@ -99,7 +99,7 @@ def made_by(command: str, cwd: Path = ROOT) -> list[str]:
 def targets_of(line: str) -> tuple[list[str], list[str]]:
     """Return (targets, overlays) of a line of make that calls Snakemake."""
     targets, overlays, option, left = [], [], None, 0
-    call = line[line.rindex("snakemake ") :].partition(" --forcerun ")[0]  # after make's lock
+    call = line[line.index("snakemake ") :].partition(" --forcerun ")[0]
     for word in shlex.split(call)[1:]:
         if word.startswith("-"):
             option, left = word, WORDS_AFTER.get(word, 0)

@@ -10,6 +10,7 @@ sys.path.insert(0, str(WORKFLOW / "scripts"))  # the library that belongs to the
 from polyreward.core.codehash import code_of
 from polyreward.core.naming import TEXT_BASELINES, ModelName, one_of, seed_suffix
 from polyreward.core.seeds import job_seed
+from polyreward.ops.folder_lock import hold_folder
 from polyreward.ops.resources import written_at_once
 from polyreward.ops.workflow import (
     end_jobs_on_interrupt,

@@ -9,9 +9,9 @@ import pytest
 from safetensors.numpy import save_file
 
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.logs import report
 from polyreward.core.seals import METADATA, sealed_file, sealed_folder
 from polyreward.core.tables import write_sealed
-from polyreward.ops import jobs
 
 SCORES = pd.DataFrame(
     {"id": [str(number) for number in range(30_000)], "score": np.random.default_rng(1).normal(size=30_000)}
@@ -69,5 +69,5 @@ def test_a_job_whose_memory_runs_out_says_so_and_leaves_nothing(tmp_path):
     OSError(12, "Cannot allocate memory"),
 ], ids=["PyTorch", "CUDA", "the system"])  # fmt: skip
 def test_memory_that_runs_out_is_known_by_each_library_s_words(capsys, error):
-    jobs.report(type(error), error, None)
+    report(type(error), error, None)
     assert "polyreward: memory ran out." in capsys.readouterr().err

@@ -8,7 +8,8 @@ import pytest
 from support import ROOT
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.ops.hardware import RAN_ON, hardware
+from polyreward.core.logs import RAN_ON
+from polyreward.ops.hardware import hardware
 
 SNAKEFILE = """
 configfile: "config.yaml"

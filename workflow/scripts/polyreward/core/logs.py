@@ -1,18 +1,28 @@
 """One log per job, for logging, warnings, prints, tracebacks and child processes."""
 
+import errno
 import logging
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from polyreward.core.errors import PolyrewardError
 from polyreward.core.inert import printable
-from polyreward.core.processes import is_main
+from polyreward.core.processes import is_main, rank
 
+# Begin the first lines of a job's log, which `polyreward costs` and docs/fill.py read
+ASKED = "asked for: "
+RAN_ON = "ran on: "
 MARK = "announce: "  # before a line that the job which started this process is to announce
 # Environment variable that is set where another program shows the progress of jobs.
 LOG_ONLY = "POLYREWARD_LOG_ONLY"
+# As every library words them, whatever exception it raises
+FULL_DISK = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT))
+# The system's words, PyTorch's on a CPU, and CUDA's
+NO_MEMORY = (os.strerror(errno.ENOMEM), "can't allocate memory", "out of memory")
 _terminal = None  # the stream that was standard error before start_log took it
 _before = ""
 _unannounced = False
@@ -51,6 +61,26 @@ def announce(text: str) -> None:
     print("\n".join(_before + line for line in text.split("\n")), file=sys.stderr, flush=True)
     if _terminal is not None:
         print(text, file=_terminal, flush=True)
+
+
+def report(kind, error, trace) -> None:
+    """Print user errors as text, others with a traceback, a full disk or memory with both."""
+    if isinstance(error, PolyrewardError):
+        text = f"\npolyreward: {error}\n"
+    else:
+        text = "".join(traceback.format_exception(kind, error, trace))
+        if any(words in str(error) for words in FULL_DISK):
+            text += (
+                "\npolyreward: a disk is full, or your share of it. Free some and run again: what is finished"
+                " is kept.\n"
+            )
+        if isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY):
+            text += (
+                "\npolyreward: memory ran out. Run fewer jobs at a time (`make CORES=1`, or `MEM_MB=` less),"
+                " or lower what a job takes at once (scoring.token_budget; a training's batch_size), and run"
+                " again: what is finished is kept.\n"
+            )
+    announce(text) if is_main() else print(f"process {rank()}: {text.strip()}", file=sys.stderr)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.ops.jobs import ASKED
+from polyreward.core.logs import ASKED
 
 COST_COLUMNS = ["rule", "jobs", "seconds", "longest_s", "cpu_seconds", "peak_mb", "asked_mb", "jobs_over"]
 MB_PER_MIB = 2**20 / 1e6

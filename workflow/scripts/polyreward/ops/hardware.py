@@ -7,7 +7,6 @@ from pathlib import Path
 
 from polyreward.ops.machine import memory_mb
 
-RAN_ON = "ran on: "  # begins that line
 INSTRUCTIONS = {"avx512f": "AVX-512", "avx2": "AVX2"}  # the widest first; numbers are rounded by them
 
 

@@ -1,29 +1,21 @@
-"""Run a rule's script: its log, its GPUs, how its failure is reported, and by hand without Snakemake."""
+"""Run a rule's script: its log, its GPUs, and by hand without Snakemake."""
 
 import argparse
-import errno
 import logging
 import os
 import sys
-import traceback
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import remove_unfinished
-from polyreward.core.logs import announce, start_log
-from polyreward.core.processes import is_main, rank
-from polyreward.ops.hardware import RAN_ON, hardware
+from polyreward.core.logs import ASKED, RAN_ON, report, start_log
+from polyreward.ops.folder_lock import join_folder
+from polyreward.ops.hardware import hardware
 from polyreward.ops.machine import take_gpus
 
-ASKED = "asked for: "  # begins a job's log, from which `polyreward costs` reads it
 # A launcher of several processes sets these, maybe around Snakemake. PyTorch would wait for the others.
 LAUNCHED = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
-# As every library words them, whatever exception it raises
-FULL_DISK = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT))
-# The system's words, PyTorch's on a CPU, and CUDA's
-NO_MEMORY = (os.strerror(errno.ENOMEM), "can't allocate memory", "out of memory")
 
 
 def run(main: Callable, snakemake=None) -> None:
@@ -66,7 +58,8 @@ def _job_by_hand(main: Callable):
 
 
 def start_job(snakemake) -> None:
-    """Start a job's log, and show it its GPUs, which CUDA must not have seen yet."""
+    """Join the folder's lock, start a job's log, and show it its GPUs, which CUDA must not have seen yet."""
+    join_folder()
     sys.excepthook = report
     for name in LAUNCHED:
         os.environ.pop(name, None)
@@ -78,23 +71,3 @@ def start_job(snakemake) -> None:
     print(RAN_ON + hardware())
     take_gpus(asked["gpu"] or 0)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-
-
-def report(kind, error, trace) -> None:
-    """Print user errors as text, others with a traceback, a full disk or memory with both."""
-    if isinstance(error, PolyrewardError):
-        text = f"\npolyreward: {error}\n"
-    else:
-        text = "".join(traceback.format_exception(kind, error, trace))
-        if any(words in str(error) for words in FULL_DISK):
-            text += (
-                "\npolyreward: a disk is full, or your share of it. Free some and run again: what is finished"
-                " is kept.\n"
-            )
-        if isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY):
-            text += (
-                "\npolyreward: memory ran out. Run fewer jobs at a time (`make CORES=1`, or `MEM_MB=` less),"
-                " or lower what a job takes at once (scoring.token_budget; a training's batch_size), and run"
-                " again: what is finished is kept.\n"
-            )
-    announce(text) if is_main() else print(f"process {rank()}: {text.strip()}", file=sys.stderr)

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from polyreward.ops.hardware import RAN_ON
-from polyreward.ops.jobs import ASKED
+from polyreward.core.logs import ASKED, RAN_ON
 
 LINES, PROBLEMS, WIDTH = 3, 11, 300  # shown of a failed job's log; of an error of ours; characters of a line
 SILENT = "its log gives no reason; was it killed, perhaps because memory ran out?"

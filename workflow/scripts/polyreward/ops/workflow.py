@@ -123,10 +123,11 @@ def site_of(workflow) -> dict | None:
     return site_settings() if "slurm_partition" in resources else None  # which that profile gives each job
 
 
-def stop_early(workflow, plan=None) -> None:
+def stop_early(workflow, plan=None, hub_problems: Callable | None = None) -> None:
     """Raise Snakemake's error with all that would stop its run later; for `onstart`, before the first job.
 
-    plan: the project's, as in polyreward/plan.py; None for a workflow without one.
+    plan: the project's, as in polyreward/plan.py; None for a workflow without one. hub_problems: the function
+    of ops/hub_check.py, with a plan.
     """
     from snakemake.exceptions import WorkflowError
 
@@ -144,8 +145,6 @@ def stop_early(workflow, plan=None) -> None:
             problems += missing_packages(jobs)
         problems += too_large(asked, room) if room else []
         if plan:
-            from polyreward.ops.hub_check import hub_problems  # the hub's client takes a moment to import
-
             problems += [] if plan.settings.bases else untrained_problems(jobs)
             problems += hub_problems(asked, plan.models, workflow.config, plan.revisions)
         raise_all(problems, "before the first job")

@@ -17,9 +17,8 @@ import torch
 import yaml
 
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.core.logs import MARK, announce, mark_announcements
+from polyreward.core.logs import MARK, announce, mark_announcements, report
 from polyreward.core.processes import is_main
-from polyreward.ops.jobs import report
 from polyreward.training.common import Job
 
 PACKAGES = Path(__file__).parents[2]
