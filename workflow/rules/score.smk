@@ -49,7 +49,7 @@ use rule reward_scores as cross_reward_scores with:
 rule ready_made_scores:
     # A reward model that is not trained here, on one benchmark in all languages.
     input:
-        models=lambda wc: MODELS.folders(SHEET.entry[wc.scorer]),
+        models=lambda wc: FOLDERS[wc.scorer],
         rows=expand("<translated>/{{benchmark}}/{language}.jsonl", language=LANGUAGES),
     output:
         expand("<scores>/{{benchmark}}/{{scorer}}/{language}.parquet", language=LANGUAGES),
@@ -64,7 +64,7 @@ rule ready_made_scores:
     resources:
         **RESOURCES.for_models("score", "{scorer}", minutes=720),
     params:
-        entry=lambda wc: MODELS.loadable(SHEET.entry[wc.scorer]),
+        entry=lambda wc: ENTRIES[wc.scorer],
         scoring=SCORING,
         cache=f"{REPLIES}/{{scorer}}",
         top_layers=0,
@@ -76,7 +76,7 @@ use rule ready_made_scores as single_scores with:
     # Any reward model on any benchmark in one language: the source language's own cell of Table 1, the anchor's, and the
     # user's own benchmarks.
     input:
-        models=lambda wc: MODELS.folders(SHEET.entry[wc.scorer]),
+        models=lambda wc: FOLDERS[wc.scorer],
         rows=["<translated>/{benchmark}/{language}.jsonl"],
     output:
         ["<scores>/{benchmark}/{scorer}/{language}.parquet"],

@@ -32,7 +32,7 @@ rule carb_states:
 rule carb_scores:
     # A scorer is loaded once for all cultures; the prompt of an item is computed once for its four answers.
     input:
-        models=lambda wc: MODELS.folders(item_entry(wc.scorer)),
+        models=lambda wc: CARB_FOLDERS[wc.scorer],
         item_files=expand("<prepared>/carb/{culture}.jsonl", culture=CULTURES),
         frozen=lambda wc: frozen_states(wc.scorer, "carb"),
     output:
@@ -48,7 +48,7 @@ rule carb_scores:
     resources:
         **RESOURCES.for_models("score_long", "{scorer}", minutes=1440),
     params:
-        entry=lambda wc: MODELS.loadable(item_entry(wc.scorer)),
+        entry=lambda wc: CARB_ENTRIES[wc.scorer],
         scoring=SCORING,
         cache=lambda wc: f"{REPLIES}/{wc.scorer.removesuffix('-knockout')}",
         knockout=lambda wc: seed_of("knockout") if wc.scorer in KNOCKOUTS else None,
@@ -58,7 +58,7 @@ rule carb_scores:
 
 use rule carb_scores as candidate_scores with:
     input:
-        models=lambda wc: MODELS.folders(item_entry(wc.scorer)),
+        models=lambda wc: CARB_FOLDERS[wc.scorer],
         item_files=expand("<scores>/candidates/{policy}.jsonl", policy=CARB.policies),
         frozen=[],
     output:
@@ -72,7 +72,7 @@ use rule carb_scores as candidate_scores with:
 rule carb_perturbed_scores:
     # A reward model is loaded once for the rewrites and for the same answers in all languages. A judge sees them in pairs.
     input:
-        models=lambda wc: MODELS.folders(item_entry(wc.scorer)),
+        models=lambda wc: CARB_FOLDERS[wc.scorer],
         item_files=expand("<prepared>/{items}/{culture}.jsonl", items=PERTURBED_SETS, culture=CULTURES),
         frozen=lambda wc: frozen_states(wc.scorer, "carb_perturbed"),
     output:
@@ -88,7 +88,7 @@ rule carb_perturbed_scores:
     resources:
         **RESOURCES.for_models("score_long", "{scorer}", minutes=720),
     params:
-        entry=lambda wc: MODELS.loadable(item_entry(wc.scorer)),
+        entry=lambda wc: CARB_ENTRIES[wc.scorer],
         scoring=SCORING,
         cache=f"{REPLIES}/{{scorer}}",
     script:
@@ -98,7 +98,7 @@ rule carb_perturbed_scores:
 use rule carb_perturbed_scores as locals_perturbed_scores with:
     # Judges that write criteria are slow, so they see only rewrites of the cultures that they are evaluated on.
     input:
-        models=lambda wc: MODELS.folders(SHEET.entry[wc.scorer]),
+        models=lambda wc: FOLDERS[wc.scorer],
         item_files=expand("<prepared>/carb_perturbation/{culture}.jsonl", culture=LOCALS.evaluation.cultures),
         frozen=[],
     output:
@@ -115,14 +115,14 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
     resources:
         **RESOURCES.for_models("score_long", "{scorer}", minutes=240, tokens=LOCALS.judge_token_budget),
     params:
-        entry=lambda wc: MODELS.loadable(SHEET.entry[wc.scorer]),
+        entry=lambda wc: ENTRIES[wc.scorer],
         scoring=SCORING | {"token_budget": LOCALS.judge_token_budget},
 
 
 rule locals_scores:
     # A judge on the parts of both benchmarks that config.yaml names: in the layout of Think-as-Locals, or of others as they are asked.
     input:
-        models=lambda wc: MODELS.folders(SHEET.entry[wc.judge]),
+        models=lambda wc: FOLDERS[wc.judge],
         rows=expand("<translated>/{benchmark}/{language}.jsonl", benchmark=JUDGED, language=JUDGED_LANGUAGES),
         item_files=expand("<prepared>/carb/{culture}.jsonl", culture=LOCALS.evaluation.cultures),
     output:
@@ -141,7 +141,7 @@ rule locals_scores:
     resources:
         **RESOURCES.for_models("score_long", "{judge}", minutes=720, tokens=LOCALS.judge_token_budget),
     params:
-        entry=lambda wc: MODELS.loadable(SHEET.entry[wc.judge]),
+        entry=lambda wc: ENTRIES[wc.judge],
         scoring=SCORING | {"token_budget": LOCALS.judge_token_budget},
         cache=f"{REPLIES}/{{judge}}",
         part={
@@ -156,7 +156,7 @@ rule locals_scores:
 rule locals_held_out:
     # What a judge has learnt: its verdicts on pairs of the topics that it is trained on, which it was not trained on.
     input:
-        models=lambda wc: MODELS.folders(SHEET.entry[wc.learner]),
+        models=lambda wc: FOLDERS[wc.learner],
         questions="<prepared>/locals/held_out.jsonl",
     output:
         "<scores>/locals/{learner}/held_out.parquet",
@@ -171,7 +171,7 @@ rule locals_held_out:
     resources:
         **RESOURCES.for_models("score_long", "{learner}", minutes=120, tokens=LOCALS.judge_token_budget),
     params:
-        entry=lambda wc: MODELS.loadable(SHEET.entry[wc.learner]),
+        entry=lambda wc: ENTRIES[wc.learner],
         scoring=SCORING | {"token_budget": LOCALS.judge_token_budget},
         cache=f"{REPLIES}/locals",
     script:

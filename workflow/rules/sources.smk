@@ -10,7 +10,7 @@ rule scorers:
     benchmark:
         "<benchmarks>/scorers/all.tsv"
     params:
-        sheet=printed(PLAN.sheet, LANGUAGES).to_dict("list"),
+        sheet=printed(SCORERS, LANGUAGES).to_dict("list"),
     script:
         "../scripts/sources/scorers.py"
 
@@ -27,7 +27,7 @@ rule hub_revision:
         kind="model|dataset",
     params:
         asked=lambda wc: MODELS.hub[wc.kind, wc.repository],
-        known=lambda wc: PLAN.locked(wc.kind, *MODELS.hub[wc.kind, wc.repository]),
+        known=lambda wc: PROJECT.locked(wc.kind, *MODELS.hub[wc.kind, wc.repository]),
     script:
         "../scripts/sources/hub_revision.py"
 

@@ -66,7 +66,7 @@ rule grpo_policy:
     # A policy that a reward model's score rewards, on prompts of topics that no item of the benchmark is of.
     input:
         policy=lambda wc: MODELS.base(CARB.grpo.policy),
-        models=lambda wc: MODELS.folders(item_entry(wc.scorer)),
+        models=lambda wc: CARB_FOLDERS[wc.scorer],
         item_files=expand("<prepared>/carb_train/{culture}.jsonl", culture=BUILT_CULTURES),
     output:
         directory("<models>/policies/grpo_{scorer}"),
@@ -90,7 +90,7 @@ rule grpo_policy:
     params:
         training=SETTINGS.policy_arguments(CARB.grpo),
         reward=lambda wc: {
-            "entry": MODELS.loadable(item_entry(wc.scorer)),
+            "entry": CARB_ENTRIES[wc.scorer],
             "scoring": SCORING,
             "cache": f"{REPLIES}/{wc.scorer}",
         },

@@ -152,6 +152,11 @@ def ready_made(settings: Settings, catalog: Catalog) -> dict[str, dict]:
     return {**configured, **{name: catalog.reward_models[name] for name in settings.off_the_shelf}}
 
 
+def without_question(entry: dict) -> dict:
+    """Return an entry without its question about two answers."""
+    return {key: value for key, value in entry.items() if key != "question"}
+
+
 def local_judges(settings: Settings) -> dict[str, dict]:
     """Return {judge: entry} of Think-as-Locals' judges: the base, the warm-up, and each training by GRPO."""
     judges = settings.think_as_locals
