@@ -72,6 +72,7 @@ rule configured_reward_scores:
         entry=lambda wc: FILES.loadable(SCALE.ready_made[wc.scorer]),
         scoring=SCALE.scoring,
         cache=PATHS.scores_cache("{scorer}"),
+        may_be_missing=lambda wc, output: SCALE.may_be_missing(wc.scorer),
     script:
         "../scripts/score/configured_reward_scores.py"
 

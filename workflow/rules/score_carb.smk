@@ -37,6 +37,7 @@ rule carb_scores:
         scoring=SCALE.scoring,
         cache=PATHS.scores_cache("{scorer}"),
         knockout=None,
+        may_be_missing=lambda wc, output: SCALE.may_be_missing(wc.scorer),
     script:
         "../scripts/score/carb_scores.py"
 
@@ -83,6 +84,7 @@ rule carb_perturbed_scores:
         entry=lambda wc: CARB.entry(wc.scorer),
         scoring=SCALE.scoring,
         cache=PATHS.scores_cache("{scorer}"),
+        may_be_missing=lambda wc, output: SCALE.may_be_missing(wc.scorer),
     script:
         "../scripts/score/carb_perturbed_scores.py"
 
@@ -139,6 +141,9 @@ rule locals_scores:
         entry=lambda wc: FILES.loadable(JUDGES.judges[wc.judge]),
         scoring=JUDGES.scoring,
         cache=PATHS.scores_cache("{judge}"),
+        may_be_missing=lambda wc, output: SCALE.may_be_missing(wc.judge),
+        benchmark=JUDGES.benchmark,
+        languages=JUDGES.languages,
         part={
             "rows_per_subset": JUDGES.settings.evaluation.rows_per_subset,
             "items_per_cell": JUDGES.settings.evaluation.items_per_cell,

@@ -10,6 +10,7 @@ rule hub_revision:
     params:
         asked=lambda wc: FILES.hub[wc.kind, wc.repository],
         known=lambda wc: locked(PLAN.revisions, wc.kind, *FILES.hub[wc.kind, wc.repository]),
+        may_be_missing=lambda wc, output: SETTINGS.missing == "row",
     script:
         "../scripts/sources/hub_revision.py"
 
@@ -24,6 +25,7 @@ rule hub_model:
         **RESOURCES.for_tables(mb=8_000, minutes=720),
     params:
         repository=lambda wc: FILES.hub["model", wc.repository][0],
+        may_be_missing=lambda wc, output: SETTINGS.missing == "row",
     script:
         "../scripts/sources/hub_model.py"
 

@@ -79,6 +79,7 @@ rule grpo_policy:
             "scoring": SCALE.scoring,
             "cache": PATHS.scores_cache(wc.scorer),
         },
+        may_be_missing=lambda wc, output: SCALE.may_be_missing(wc.scorer),
         launch=SCALE.launch,
         seed=SCALE.job_seed("grpo_policy"),
         checkpoints=PATHS.policy("checkpoints/grpo_{scorer}"),

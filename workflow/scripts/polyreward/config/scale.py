@@ -203,6 +203,19 @@ class Scale:
         """Those of the catalog that off_the_shelf names; scored on the main benchmark."""
         return {name: self.known.reward_models[name] for name in self.settings.off_the_shelf}
 
+    @cached_property
+    def published(self) -> dict[str, dict]:
+        """Those of the catalog in any table, also next to Think-as-Locals, which may be gone from the hub."""
+        others = [name for name in self.settings.think_as_locals.others if name not in self.configured]
+        return {name: self.known.reward_models[name] for name in [*self.settings.off_the_shelf, *others]}
+
+    def may_be_missing(self, scorer: str) -> bool:
+        """Tell whether a reward model that is unavailable becomes an empty row.
+
+        Params that hold it take `output`, too. Snakemake then reruns no job when only they change, so that a
+        change of `missing` rescores nothing."""
+        return self.settings.missing == "row" and scorer in self.published
+
     @property
     def ready_made(self) -> dict[str, dict]:
         """All ready-made reward models, the configured ones first."""

@@ -104,7 +104,8 @@ class Paths:
         return f"{self.work}/5_scores/{benchmark}/{scorer}/{language}.parquet"
 
     def scores_cache(self, scorer: str) -> str:
-        """Return the folder of a server's replies to a judge, which a rerun reads again."""
+        """Return the folder of a server's replies to a judge, and of scores that a job which failed had
+        finished; a rerun reads both."""
         return f"{self.work}/5_scores/replies/{scorer}"
 
     def analysis(self, name: str) -> str:

@@ -14,7 +14,6 @@ from polyreward.config.model_files import ModelFiles
 from polyreward.config.scale import Scale, read_scale
 from polyreward.core.errors import PolyrewardError, UnavailableError, first_line, is_outage, raise_all
 from polyreward.core.naming import hub_name
-from polyreward.core.unavailable import catalog_models, may_be_missing
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.planning import planned_jobs
 from polyreward.ops.resources import Job
@@ -71,7 +70,7 @@ def _question_found(name: str, wording: dict) -> str:
     return f"question {name}: its published words ({wording['url']})"
 
 
-def hub_problems(jobs: Iterable[Job], scale: Scale, config: dict, lock: Mapping) -> list[str]:
+def hub_problems(jobs: Iterable[Job], scale: Scale, lock: Mapping) -> list[str]:
     """Return what the hub would refuse to jobs that fetch from it: access, or a dataset's columns.
 
     What is cached is not asked for. What is not checked, and which models will be empty rows, is printed.
@@ -93,8 +92,7 @@ def hub_problems(jobs: Iterable[Job], scale: Scale, config: dict, lock: Mapping)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         errors = list(pool.map(_refusal, asked))
-    named = {**scale.known.reward_models, **scale.configured}
-    rows = [named[name] for name in catalog_models(config) if name in named]
+    rows = scale.published.values()
     optional = {one["hub"] for row in rows for one in (row, row.get("reference", {})) if "hub" in one}
     problems, unanswered = [], []
     for ((kind, repository, commit), entries), error in zip(asked.items(), errors, strict=True):
@@ -110,7 +108,7 @@ def hub_problems(jobs: Iterable[Job], scale: Scale, config: dict, lock: Mapping)
             unanswered.append(first_line(error))
         elif repository not in optional or not isinstance(error, UnavailableError):
             problems.append(str(error))
-        elif may_be_missing(config):
+        elif scale.settings.missing == "row":
             _say(f"{', '.join(entries)}: empty rows (`missing: row`), unless this changes: {error}")
         else:
             problems.append(f"{error}; or set `missing: row`, and its rows are empty")

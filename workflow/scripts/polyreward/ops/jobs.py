@@ -10,7 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError, lacks_memory
 from polyreward.core.files import remove_unfinished
 from polyreward.core.logs import announce, start_log
 from polyreward.core.processes import is_main, rank
@@ -29,8 +29,6 @@ PORTABLE = {
 }
 # As every library words them, whatever exception it raises
 FULL_DISK = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT))
-# The system's words, PyTorch's on a CPU, and CUDA's
-NO_MEMORY = (os.strerror(errno.ENOMEM), "can't allocate memory", "out of memory")
 
 
 def run(main: Callable, snakemake=None) -> None:
@@ -96,7 +94,7 @@ def report(kind, error, trace) -> None:
                 "\npolyreward: a disk is full, or your share of it. Free some and run again: what is finished"
                 " is kept.\n"
             )
-        if isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY):
+        if lacks_memory(error):
             text += (
                 "\npolyreward: memory ran out. Run fewer jobs at a time (`make CORES=1`, or `MEM_MB=` less),"
                 " or lower what a job takes at once (scoring.token_budget; a training's batch_size), and run"

@@ -147,7 +147,7 @@ def stop_early(workflow, plan=None) -> None:
             from polyreward.ops.hub_check import hub_problems  # the hub's client takes a moment to import
 
             problems += [] if plan.settings.bases else untrained_problems(jobs)
-            problems += hub_problems(asked, plan.scale, workflow.config, plan.revisions)
+            problems += hub_problems(asked, plan.scale, plan.revisions)
         raise_all(problems, "before the first job")
     except PolyrewardError as error:
         raise WorkflowError(str(error)) from None
