@@ -30,7 +30,7 @@ from polyreward.sheet.data import (
 )
 from polyreward.sheet.engines import Engine, engine_of
 from polyreward.settings.reward_models import as_entry
-from polyreward.sheet.scorers import ANCHORS, CARB_TEXT, PERTURBED_JUDGES, printed, ready_made, trained_models, without_question
+from polyreward.sheet.scorers import ANCHORS, CARB_TEXT, PERTURBED_JUDGES, printed, published, ready_made, trained_models, without_question
 from polyreward.think_as_locals.runs import (
     WARMUPS,
     judge_labels,
@@ -61,6 +61,11 @@ CARB_ENTRIES = ENTRIES | {
 CARB_FOLDERS = FOLDERS | {
     name: MODELS.folders(without_question(entry)) for name, entry in SHEET.entry.items() if entry and "question" in entry
 }
+
+# With `missing: row`, published reward models that cannot be had are empty rows. Params that say so take `output`, too: Snakemake
+# then reruns no job where only they change, so that a change of `missing` rescores nothing.
+MISSING = SETTINGS.missing == "row"
+MAY_BE_MISSING = list(published(SETTINGS, CATALOG)) if MISSING else []
 
 # Parts of the settings that many rules need.
 SOURCE, TARGETS, LANGUAGES = SETTINGS.source_language, SETTINGS.target_languages, SETTINGS.languages

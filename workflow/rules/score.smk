@@ -68,6 +68,7 @@ rule ready_made_scores:
         scoring=SCORING,
         cache=f"{REPLIES}/{{scorer}}",
         top_layers=0,
+        may_be_missing=lambda wc, output: wc.scorer in MAY_BE_MISSING,
     script:
         "../scripts/score/ready_made_scores.py"
 

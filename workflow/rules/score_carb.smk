@@ -51,6 +51,7 @@ rule carb_scores:
         entry=lambda wc: CARB_ENTRIES[wc.scorer],
         scoring=SCORING,
         cache=lambda wc: f"{REPLIES}/{wc.scorer.removesuffix('-knockout')}",
+        may_be_missing=lambda wc, output: wc.scorer in MAY_BE_MISSING,
         knockout=lambda wc: seed_of("knockout") if wc.scorer in KNOCKOUTS else None,
     script:
         "../scripts/score/carb_scores.py"
@@ -91,6 +92,7 @@ rule carb_perturbed_scores:
         entry=lambda wc: CARB_ENTRIES[wc.scorer],
         scoring=SCORING,
         cache=f"{REPLIES}/{{scorer}}",
+        may_be_missing=lambda wc, output: wc.scorer in MAY_BE_MISSING,
     script:
         "../scripts/score/carb_perturbed_scores.py"
 
@@ -144,6 +146,9 @@ rule locals_scores:
         entry=lambda wc: ENTRIES[wc.judge],
         scoring=SCORING | {"token_budget": LOCALS.judge_token_budget},
         cache=f"{REPLIES}/{{judge}}",
+        may_be_missing=lambda wc, output: wc.judge in MAY_BE_MISSING,
+        benchmark=JUDGED,
+        languages=JUDGED_LANGUAGES,
         part={
             "rows_per_subset": LOCALS.evaluation.rows_per_subset,
             "items_per_cell": LOCALS.evaluation.items_per_cell,

@@ -28,6 +28,7 @@ rule hub_revision:
     params:
         asked=lambda wc: MODELS.hub[wc.kind, wc.repository],
         known=lambda wc: PROJECT.locked(wc.kind, *MODELS.hub[wc.kind, wc.repository]),
+        may_be_missing=lambda wc, output: MISSING,
     script:
         "../scripts/sources/hub_revision.py"
 
@@ -46,6 +47,7 @@ rule hub_model:
         **RESOURCES.for_tables(mb=8_000, minutes=720),
     params:
         repository=lambda wc: MODELS.hub["model", wc.repository][0],
+        may_be_missing=lambda wc, output: MISSING,
     script:
         "../scripts/sources/hub_model.py"
 

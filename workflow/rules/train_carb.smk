@@ -94,6 +94,7 @@ rule grpo_policy:
             "scoring": SCORING,
             "cache": f"{REPLIES}/{wc.scorer}",
         },
+        may_be_missing=lambda wc, output: wc.scorer in MAY_BE_MISSING,
         launch=LAUNCH,
         seed=seed_of("grpo_policy"),
         checkpoints=f"{TRAININGS}/policies/checkpoints/grpo_{{scorer}}",

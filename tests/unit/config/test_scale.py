@@ -97,6 +97,15 @@ def test_tables_have_what_was_not_trained_here_and_the_off_the_shelf_rows_that_a
     assert {"judge", "unused"} <= set(some.main_reward_models())  # all are scored, for CARB
 
 
+def test_only_published_reward_models_may_be_missing_and_only_by_the_setting():
+    scale = scale_with(missing="row", think_as_locals={"others": ["unused", "my-rm"]})
+    assert list(scale.published) == ["judge", "unused"]
+    assert [name for name in ("judge", "unused", "my-rm", "a_en") if scale.may_be_missing(name)] == [
+        "judge", "unused",
+    ]  # fmt: skip
+    assert not scale_with(missing="stop").may_be_missing("judge")
+
+
 def test_baselines_are_of_the_text_and_of_each_base(scale):
     text = ["length", "tfidf-answer", "tfidf-prompt-answer"]
     assert scale.baselines == [*text, "probe-a", "loglik-a", "pmi-a", "probe-b", "loglik-b", "pmi-b"]

@@ -146,7 +146,7 @@ def stop_early(workflow, plan=None, hub_problems: Callable | None = None) -> Non
         problems += too_large(asked, room) if room else []
         if plan:
             problems += [] if plan.settings.bases else untrained_problems(jobs)
-            problems += hub_problems(asked, plan.models, workflow.config, plan.project.revisions)
+            problems += hub_problems(asked, plan.models, plan.project.revisions)
         raise_all(problems, "before the first job")
     except PolyrewardError as error:
         raise WorkflowError(str(error)) from None

@@ -152,6 +152,12 @@ def ready_made(settings: Settings, catalog: Catalog) -> dict[str, dict]:
     return {**configured, **{name: catalog.reward_models[name] for name in settings.off_the_shelf}}
 
 
+def published(settings: Settings, catalog: Catalog) -> dict[str, dict]:
+    """Return {name: entry} of the catalog's reward models in any table, which may be gone from the hub."""
+    others = [name for name in settings.think_as_locals.others if name not in settings.reward_models]
+    return {name: catalog.reward_models[name] for name in [*settings.off_the_shelf, *others]}
+
+
 def without_question(entry: dict) -> dict:
     """Return an entry without its question about two answers."""
     return {key: value for key, value in entry.items() if key != "question"}
