@@ -10,7 +10,7 @@ rule scorers:
     benchmark:
         "<benchmarks>/scorers/all.tsv"
     params:
-        sheet=printed(SCORERS, LANGUAGES).to_dict("list"),
+        sheet=printed(SCORERS).to_dict("list"),
     script:
         "../scripts/sources/scorers.py"
 

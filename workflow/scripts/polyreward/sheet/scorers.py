@@ -16,6 +16,7 @@ from polyreward.settings.reward_models import as_entry
 from polyreward.settings.think_as_locals import WITHOUT_CRITERIA
 from polyreward.sheet.catalogs import Catalog
 from polyreward.sheet.data import paper_benchmarks
+from polyreward.sheet.entries import Models
 
 SCORE_COLUMNS = ["table", "benchmark", "scorer", "language"]
 CLASSIFIER, IMPLICIT, GENERATIVE, BASELINE = "classifier", "implicit", "generative", "baseline"
@@ -71,24 +72,52 @@ class Sheet:
         return pd.DataFrame(self.cells, columns=SCORE_COLUMNS)
 
 
-def printed(sheet: Sheet, languages: Sequence[str]) -> pd.DataFrame:
+def printed(sheet: Sheet) -> pd.DataFrame:
     """Return the sheet as people read it, with SHEET_COLUMNS in texts.
 
-    benchmarks: such as `twins:ko+en`, or with `*` for all languages of the scale; languages: these. tables: those
-    that read a score of it."""
+    benchmarks: such as `twins:ko+en`, or with `*` where it is scored in every language in which anybody is.
+    tables: those that read a score of it."""
     scores, records = sheet.scores, []
+    every = {name: len(set(own["language"])) for name, own in scores.groupby("benchmark")}
     seen = {name: own for name, own in scores.groupby("scorer", sort=False)}
     for name, row in sheet.rows.items():
         own = seen.get(name, scores.head(0))
         parts = []
         for benchmark, cells in own.groupby("benchmark", sort=False):
             spoken = list(dict.fromkeys(cells["language"]))
-            parts.append(f"{benchmark}:{'*' if set(spoken) == set(languages) else '+'.join(spoken)}")
+            parts.append(f"{benchmark}:{'*' if 1 < len(spoken) == every[benchmark] else '+'.join(spoken)}")
         entry = "" if row.entry is None or row.trained_in else json.dumps(row.entry, sort_keys=True, default=dict)
         seed = "" if row.seed is None else str(row.seed)
         tables = " ".join(dict.fromkeys(own["table"]))
         records.append([name, row.kind, row.base, row.trained_in, seed, row.ties, " ".join(parts), tables, entry])
     return pd.DataFrame(records, columns=SHEET_COLUMNS)
+
+
+def sheet_text(models: Models, parts: Sequence[str], scores: bool = False, csv: bool = False) -> str:
+    """Return what `polyreward sheet` prints.
+
+    Args:
+        parts: of the names to print; () for all.
+        scores: the score files instead of the scorers.
+        csv: all columns, for other programs; else a table to read, without entries.
+
+    Raises:
+        PolyrewardError: a part is in no scorer's name.
+    """
+    found = sheet_of(models.settings, models.catalog)
+    unknown = [part for part in parts if not any(part in name for name in found.rows)]
+    raise_all((f"`{part}` is in no scorer's name" for part in unknown), "`polyreward sheet` lists all")
+    table = found.scores if scores else printed(found)
+    if parts:
+        table = table[[any(part in name for part in parts) for name in table["scorer"]]]
+    if csv:
+        return table.to_csv(index=False).rstrip()
+    shown = table.drop(columns="entry", errors="ignore")
+    lines = [list(shown), *shown.itertuples(index=False)]
+    widths = [max(len(line[place]) for line in lines) for place in range(shown.shape[1])]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+    )
 
 
 def sheet_of(settings: Settings, catalog: Catalog) -> Sheet:
