@@ -54,6 +54,8 @@ rule table1:
         "<logs>/table1/all.log",
     benchmark:
         "<benchmarks>/table1/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         caption=caption("table1"),
         confidence=CONFIDENCE,
@@ -70,6 +72,8 @@ rule table2:
         "<logs>/table2/all.log",
     benchmark:
         "<benchmarks>/table2/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         caption=caption("table2"),
         confidence=CONFIDENCE,
@@ -90,6 +94,8 @@ rule language_table:
         "<benchmarks>/language_table/{language_table}.tsv"
     wildcard_constraints:
         language_table=one_of(ARTIFACTS.language_tables),
+    conda:
+        "../../envs/plot.yaml"
     params:
         caption=lambda wc: caption(wc.language_table),
         confidence=CONFIDENCE,
@@ -109,6 +115,8 @@ rule stacked_table:
         "<benchmarks>/stacked_table/{table}.tsv"
     wildcard_constraints:
         table=one_of(STACKED),
+    conda:
+        "../../envs/plot.yaml"
     params:
         caption=lambda wc: caption(wc.table),
     script:
@@ -129,6 +137,8 @@ rule gate:
         "<logs>/gate/all.log",
     benchmark:
         "<benchmarks>/gate/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         benchmark=CATALOG.benchmark(MAIN),
         interval=INTERVAL,
@@ -152,6 +162,8 @@ rule anchor:
         "<logs>/anchor/all.log",
     benchmark:
         "<benchmarks>/anchor/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         benchmarks=[CATALOG.benchmark(name) for name in ANCHORS],
         source=SOURCE,
@@ -182,6 +194,8 @@ rule transfer_claims:
         "<logs>/transfer_claims/all.log",
     benchmark:
         "<benchmarks>/transfer_claims/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=120),
     params:
@@ -223,6 +237,8 @@ rule claims:
         "<logs>/claims/all.log",
     benchmark:
         "<benchmarks>/claims/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         confidence=CONFIDENCE,
         caption=caption("claims"),
@@ -243,6 +259,8 @@ rule summary:
         "<logs>/summary/all.log",
     benchmark:
         "<benchmarks>/summary/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         main=MAIN,
         caption=caption("summary"),
@@ -263,6 +281,8 @@ rule compare:
         "<benchmarks>/compare/{printed}.tsv"
     wildcard_constraints:
         printed=one_of(ARTIFACTS.printed("transfer")),
+    conda:
+        "../../envs/plot.yaml"
     params:
         caption=lambda wc: (
             f"{ARTIFACTS.entries[wc.printed]['number']}, ours next to the printed one, cell by cell. A base that is in the paper is compared with itself. "
@@ -282,6 +302,8 @@ rule figure1:
         "<logs>/figure1/all.log",
     benchmark:
         "<benchmarks>/figure1/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         caption=caption("figure1"),
         confidence=CONFIDENCE,
@@ -300,6 +322,8 @@ rule figure2:
         "<logs>/figure2/all.log",
     benchmark:
         "<benchmarks>/figure2/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         caption=caption("figure2"),
         source=SOURCE,
@@ -320,6 +344,8 @@ rule figure3:
         "<logs>/figure3/all.log",
     benchmark:
         "<benchmarks>/figure3/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         caption=caption("figure3"),
         confidence=CONFIDENCE,
@@ -343,6 +369,8 @@ rule own_benchmark_table:
         "<benchmarks>/own_benchmark_table/{benchmark}.tsv"
     wildcard_constraints:
         benchmark=one_of(OWN),
+    conda:
+        "../../envs/plot.yaml"
     params:
         confidence=INTERVAL["confidence"],
         caption=lambda wc: caption(f"benchmark_{wc.benchmark}"),
@@ -392,5 +420,7 @@ rule artifact_sums:
         "<logs>/artifact_sums/all.log",
     benchmark:
         "<benchmarks>/artifact_sums/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     script:
         "../scripts/artifacts/artifact_sums.py"

@@ -32,6 +32,8 @@ rule carb_claims:
         "<logs>/carb_claims/all.log",
     benchmark:
         "<benchmarks>/carb_claims/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=120),
     params:
@@ -55,6 +57,8 @@ rule carb_leaderboard:
         "<logs>/carb_leaderboard/all.log",
     benchmark:
         "<benchmarks>/carb_leaderboard/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         cultures=CULTURES,
         domains=DOMAINS,
@@ -73,6 +77,8 @@ rule carb_figure1:
         "<logs>/carb_figure1/all.log",
     benchmark:
         "<benchmarks>/carb_figure1/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         cultures=CULTURES,
         caption=caption("carb_figure1"),
@@ -90,6 +96,8 @@ rule carb_figure2:
         "<logs>/carb_figure2/all.log",
     benchmark:
         "<benchmarks>/carb_figure2/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         cultures=CULTURES,
         domains=DOMAINS,
@@ -109,6 +117,8 @@ rule carb_figure3:
         "<logs>/carb_figure3/all.log",
     benchmark:
         "<benchmarks>/carb_figure3/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         cultures=CULTURES,
         domains=DOMAINS,
@@ -127,6 +137,8 @@ rule carb_correlation:
         "<logs>/carb_correlation/all.log",
     benchmark:
         "<benchmarks>/carb_correlation/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         caption=caption("carb_correlation"),
     script:
@@ -143,6 +155,8 @@ rule carb_figure4:
         "<logs>/carb_figure4/all.log",
     benchmark:
         "<benchmarks>/carb_figure4/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         rating=CARB.rating,
         caption=caption("carb_figure4"),
@@ -161,6 +175,8 @@ rule carb_figure5:
         "<logs>/carb_figure5/all.log",
     benchmark:
         "<benchmarks>/carb_figure5/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         rating=CARB.rating,
         confidence=INTERVAL["confidence"],
@@ -182,6 +198,8 @@ rule carb_compare:
         "<benchmarks>/carb_compare/{printed}.tsv"
     wildcard_constraints:
         printed=one_of(ARTIFACTS.printed("carb")),
+    conda:
+        "../../envs/plot.yaml"
     params:
         caption=lambda wc: (
             f"{ARTIFACTS.entries[wc.printed]['number']}, ours next to the printed numbers, as public notes report them. A reward model "
@@ -202,6 +220,8 @@ rule carb_perturbation:
         "<logs>/carb_perturbation/all.log",
     benchmark:
         "<benchmarks>/carb_perturbation/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         caption=caption("carb_perturbation"),
         confidence=CONFIDENCE,
@@ -218,6 +238,8 @@ rule carb_consistency:
         "<logs>/carb_consistency/all.log",
     benchmark:
         "<benchmarks>/carb_consistency/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         caption=caption("carb_consistency"),
     script:
@@ -233,9 +255,11 @@ rule carb_think_as_locals:
         "<logs>/carb_think_as_locals/all.log",
     benchmark:
         "<benchmarks>/carb_think_as_locals/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         artifact="carb_think_as_locals",
-        names=judge_labels(LOCALS),
+        names=LOCALS.labels,
         caption=caption("carb_think_as_locals"),
         confidence=CONFIDENCE,
     script:
@@ -253,7 +277,7 @@ use rule carb_think_as_locals as carb_reward_ablation with:
         "<benchmarks>/carb_reward_ablation/all.tsv"
     params:
         artifact="carb_reward_ablation",
-        names=judge_labels(LOCALS),
+        names=LOCALS.labels,
         caption=caption("carb_reward_ablation"),
 
 
@@ -269,10 +293,12 @@ rule carb_locals_learning:
         "<logs>/carb_locals_learning/all.log",
     benchmark:
         "<benchmarks>/carb_locals_learning/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
-        repeats=repeats(LOCALS),
+        repeats=LOCALS.repeats,
         interval=INTERVAL,
-        names=judge_labels(LOCALS),
+        names=LOCALS.labels,
         caption=caption("carb_locals_learning"),
         confidence=CONFIDENCE,
     script:
@@ -288,8 +314,10 @@ rule carb_locals_curves:
         "<logs>/carb_locals_curves/all.log",
     benchmark:
         "<benchmarks>/carb_locals_curves/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         caption=caption("carb_locals_curves"),
-        names={run: judge_labels(LOCALS)[run] for run in LOCALS.runs},
+        names={run: LOCALS.labels[run] for run in LOCALS.runs},
     script:
         "../scripts/artifacts/carb_locals_curves.py"

@@ -16,7 +16,6 @@ from polyreward.ops.workflow import (
     end_jobs_on_interrupt,
     follow_code,
     limit_jobs,
-    name_environments,
     stop_early,
 )
 from polyreward.plan import read_plan
@@ -30,14 +29,16 @@ from polyreward.sheet.data import (
 )
 from polyreward.sheet.engines import Engine, engine_of
 from polyreward.settings.reward_models import as_entry
-from polyreward.sheet.scorers import ANCHORS, CARB_TEXT, PERTURBED_JUDGES, printed, published, ready_made, trained_models, without_question
-from polyreward.think_as_locals.runs import (
-    WARMUPS,
-    judge_labels,
-    repeats,
-    seed_key,
-    training_of,
-    warmup_folder,
+from polyreward.settings.think_as_locals import WARMUPS, WITHOUT_CRITERIA
+from polyreward.sheet.scorers import (
+    ANCHORS,
+    CARB_TEXT,
+    PERTURBED_JUDGES,
+    printed,
+    published,
+    ready_made,
+    trained_models,
+    without_question,
 )
 
 PLAN = read_plan(workflow, config, report)
@@ -56,10 +57,14 @@ ENTRIES = {name: MODELS.loadable(entry) for name, entry in SHEET.entry.items() i
 FOLDERS = {name: MODELS.folders(entry) for name, entry in SHEET.entry.items() if entry}
 # The same for CARB, which asks about four answers, so that a judge's question about two is left out
 CARB_ENTRIES = ENTRIES | {
-    name: MODELS.loadable(without_question(entry)) for name, entry in SHEET.entry.items() if entry and "question" in entry
+    name: MODELS.loadable(without_question(entry))
+    for name, entry in SHEET.entry.items()
+    if entry and "question" in entry
 }
 CARB_FOLDERS = FOLDERS | {
-    name: MODELS.folders(without_question(entry)) for name, entry in SHEET.entry.items() if entry and "question" in entry
+    name: MODELS.folders(without_question(entry))
+    for name, entry in SHEET.entry.items()
+    if entry and "question" in entry
 }
 
 # With `missing: row`, published reward models that cannot be had are empty rows. Params that say so take `output`, too: Snakemake

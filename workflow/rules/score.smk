@@ -16,6 +16,8 @@ rule reward_scores:
         "<benchmarks>/reward_scores/{benchmark}_{base}_{language}{seed}.tsv"
     wildcard_constraints:
         language=one_of(TARGETS),
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", "{base}", minutes=240),
@@ -60,6 +62,8 @@ rule ready_made_scores:
     wildcard_constraints:
         benchmark=one_of(BENCHMARKS),
         scorer=one_of(READY_MADE),
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", "{scorer}", minutes=720),
@@ -109,6 +113,8 @@ rule text_baseline_scores:
     wildcard_constraints:
         benchmark=one_of([*CATALOG.benchmarks, *OWN]),
         scorer=one_of(TEXT_BASELINES),
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_tfidf(SETTINGS.probe_pairs, minutes=60),
@@ -133,6 +139,8 @@ rule base_likelihood_scores:
         "<logs>/base_likelihood_scores/{benchmark}_{base}.log",
     benchmark:
         "<benchmarks>/base_likelihood_scores/{benchmark}_{base}.tsv"
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", "{base}", minutes=240),
@@ -158,6 +166,8 @@ rule base_probe_scores:
         "<logs>/base_probe_scores/{base}.log",
     benchmark:
         "<benchmarks>/base_probe_scores/{base}.tsv"
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", "{base}", minutes=240),
@@ -182,6 +192,8 @@ rule passage_states:
         "<logs>/passage_states/{base}.log",
     benchmark:
         "<benchmarks>/passage_states/{base}.tsv"
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", "{base}", minutes=60),
@@ -239,6 +251,8 @@ rule reference_answers:
         "<logs>/reference_answers/{language}.log",
     benchmark:
         "<benchmarks>/reference_answers/{language}.tsv"
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", lambda wc: [CATALOG.reward_models[ALIGNMENT.reference]], minutes=720),
@@ -267,6 +281,8 @@ rule judgements:
         "<logs>/judgements/{language}.log",
     benchmark:
         "<benchmarks>/judgements/{language}.tsv"
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models(

@@ -20,6 +20,8 @@ rule carb_states:
     wildcard_constraints:
         itemset="carb|carb_perturbed",
     priority: 1
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score_long", "{base}", minutes=240),
@@ -44,6 +46,8 @@ rule carb_scores:
     wildcard_constraints:
         scorer=one_of([*REWARD_MODELS, *KNOCKOUTS, *UNTRAINED]),
     priority: lambda wc: int(SHEET.kind[wc.scorer] == "generative")  # judges take longest
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score_long", "{scorer}", minutes=1440),
@@ -85,6 +89,8 @@ rule carb_perturbed_scores:
         "<benchmarks>/carb_perturbed_scores/{scorer}.tsv"
     wildcard_constraints:
         scorer=one_of(REWARD_MODELS),
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score_long", "{scorer}", minutes=720),
@@ -139,6 +145,8 @@ rule locals_scores:
     wildcard_constraints:
         judge=one_of(dict.fromkeys(SCORES.scorer[SCORES.benchmark == "locals"])),
     priority: 1
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score_long", "{judge}", minutes=720, tokens=LOCALS.judge_token_budget),
@@ -172,6 +180,8 @@ rule locals_held_out:
     wildcard_constraints:
         learner=one_of(dict.fromkeys(SCORES.scorer[SCORES.table == "carb_locals_learning"])),
     priority: 1
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score_long", "{learner}", minutes=120, tokens=LOCALS.judge_token_budget),
@@ -196,6 +206,8 @@ rule carb_text_scores:
     wildcard_constraints:
         itemset="carb|carb_perturbation",
         scorer=one_of(CARB_TEXT),
+    conda:
+        "../../envs/score.yaml"
     script:
         "../scripts/score/carb_text_scores.py"
 
@@ -211,6 +223,8 @@ rule candidates:
         "<logs>/candidates/{policy}.log",
     benchmark:
         "<benchmarks>/candidates/{policy}.tsv"
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("generate", "{policy}", minutes=480, tokens=CANDIDATES_AT_ONCE),

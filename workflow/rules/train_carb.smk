@@ -33,7 +33,9 @@ rule locals_warmup:
 rule locals_grpo:
     input:
         start=lambda wc: (
-            warmup_folder(SETTINGS.results, wc.run) if LOCALS.warmup else MODELS.base(LOCALS.base)
+            f"<models>/locals/{'warmup-at-once' if wc.run == WITHOUT_CRITERIA else 'warmup'}"
+            if LOCALS.warmup
+            else MODELS.base(LOCALS.base)
         ),
         questions="<prepared>/locals/grpo.jsonl",
     output:
@@ -43,7 +45,7 @@ rule locals_grpo:
     benchmark:
         "<benchmarks>/locals_grpo/{run}.tsv"
     wildcard_constraints:
-        run=one_of([*LOCALS.runs, *repeats(LOCALS)]),
+        run=one_of([*LOCALS.runs, *LOCALS.repeats]),
     priority: 2
     conda:
         "../../envs/align.yaml"
@@ -53,10 +55,12 @@ rule locals_grpo:
     params:
         training=lambda wc: {
             **SETTINGS.policy_arguments(LOCALS.grpo),
-            **training_of(LOCALS, wc.run),
+            **LOCALS.training(wc.run),
         },
         launch=LAUNCH,
-        seed=lambda wc: seed_of("locals_grpo", *seed_key(wc.run)),
+        seed=lambda wc: seed_of(
+            "locals_grpo", *([str(SHEET.seed[wc.run])] if wc.run in LOCALS.repeats else [])
+        ),
         checkpoints=f"{TRAININGS}/locals/checkpoints/{{run}}",
     script:
         "../scripts/train/locals_grpo.py"

@@ -64,7 +64,7 @@ class Sheet:
         """The table of scorers with SHEET_COLUMNS but `benchmarks` and `tables`, by scorer."""
         names = [name for name in SHEET_COLUMNS if name not in ("benchmarks", "tables")]
         records = [[getattr(row, name) for name in names] for row in self.rows.values()]
-        return pd.DataFrame(records, columns=names, index=list(self.rows))
+        return pd.DataFrame(records, columns=names, index=list(self.rows)).astype({"seed": "Int64"})
 
     @property
     def scores(self) -> pd.DataFrame:
