@@ -44,7 +44,7 @@ from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.costs import job_costs, jobs_run
 from polyreward.ops.power_page import power_page
 from polyreward.ops.progress import duration
-from polyreward.ops.verify import scale_of
+from polyreward.ops.scales import overlays_of, scale_of
 from polyreward.ops.workflow import dry_run_jobs
 
 ROOT = Path(__file__).parents[1]
@@ -193,8 +193,8 @@ def take(results: Path, data: Path, partial: bool = False) -> None:
     Raises:
         PolyrewardError: tables or figures of the scale are missing, and partial is false.
     """
-    name = "mini" if results.name == "results" else results.name
-    target, overlays = data / name, scale_of(results, ROOT, [])
+    overlays = overlays_of(results, ROOT)
+    target = data / scale_of(results, ROOT)
     planned = planned_jobs(overlays)
     missing = [] if partial else missing_artifacts(results, planned)
     if missing:
@@ -207,7 +207,7 @@ def take(results: Path, data: Path, partial: bool = False) -> None:
         old.unlink()
     tables = [path for path in sorted(results.glob("*.csv")) if path.stat().st_size <= LARGEST]
     shown = {found[2] for path in pages() for found in MARKER.finditer(path.read_text(encoding="utf-8"))}
-    rendered = [path for path in sorted(results.glob("*.md")) if f"{name}/{path.name}" in shown]
+    rendered = [path for path in sorted(results.glob("*.md")) if f"{target.name}/{path.name}" in shown]
     for path in [*tables, *rendered]:
         (target / path.name).write_bytes(path.read_bytes())
     jobs = jobs_run(results / "benchmarks")
