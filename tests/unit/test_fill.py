@@ -1,5 +1,6 @@
 """The documents' numbers come from docs/data/: markers are filled, and no page types a measurement by hand."""
 
+import os
 import re
 import subprocess
 import sys
@@ -134,6 +135,7 @@ def test_a_run_s_tables_costs_machine_and_commit_are_copied(tmp_path, monkeypatc
     }.items():
         (results / name).parent.mkdir(parents=True, exist_ok=True)
         (results / name).write_text(text)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)  # a user's may ask for signatures
     git = ["git", "-C", str(results), "-c", "user.name=x", "-c", "user.email=x@x"]
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "One"]):
         subprocess.run([*git, *words], check=True)
