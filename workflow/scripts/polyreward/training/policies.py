@@ -36,7 +36,10 @@ def load_policy(folder: str | Path, dtype: str = "float32"):
     model.generation_config.eos_token_id = ends if len(ends) > 1 else ends[0]
     whole = tokenizer.apply_chat_template(as_messages("?", "!"), tokenize=False).rstrip()
     if not whole.endswith(tuple(tokenizer.convert_ids_to_tokens(ends))):
-        tokenizer.chat_template += ENDED
+        if isinstance(tokenizer.chat_template, dict):  # several, by name; conversations take this one
+            tokenizer.chat_template["default"] += ENDED
+        else:
+            tokenizer.chat_template += ENDED
     return multiply_by_onednn(model), tokenizer
 
 
