@@ -151,7 +151,7 @@ def test_training_json_counts_truncated_and_dropped_pairs(base, tmp_path):
         {"prompt": "A", "chosen": "b", "rejected": "c"},
     ]
     record = record_of(train(base, tmp_path, rows=rows, max_length=short))
-    assert record["counts"] == {"requests": 2, "pairs": 2, "truncated": 2, "dropped": 1, "dropped_by_trl": 0}
+    assert record["counts"] == {"requests": 2, "pairs": 2, "truncated": 2, "dropped": 1}
 
 
 def test_training_json_has_settings_and_steps_but_no_clocks_and_no_paths(reward_folder):
