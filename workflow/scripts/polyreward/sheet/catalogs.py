@@ -26,7 +26,9 @@ OWN = ("resources/", "workflow/")  # how paths begin that the project's settings
 
 @dataclass(frozen=True)
 class Project:
-    """Where the project's own files are, also where another workflow uses this one as a module. root: its checkout."""
+    """Where the project's own files are, also where another workflow uses this one as a module.
+
+    root: its checkout."""
 
     root: Path
 

@@ -1,4 +1,4 @@
-"""The sheet: one table that says what each scorer is, and one that says which table reads which of its scores."""
+"""The sheet: a table that says what each scorer is, and one that says which tables read which scores."""
 
 import json
 from collections import Counter
@@ -36,9 +36,9 @@ LOCALS = "locals"  # the benchmark of Think-as-Locals: parts of two others
 class Scorer:
     """A row of the sheet.
 
-    kind: classifier, implicit, generative or baseline. base: the model of models.yaml that it stands on; its own name
-    where that is unknown. trained_in: the language of a reward model that is trained here. seed: of its training.
-    ties: a tie is "wrong" or "half" right. entry: how it is loaded; None where it only reads texts."""
+    kind: classifier, implicit, generative or baseline. base: the model of models.yaml that it starts from, or
+    its own name where that is unknown. trained_in: the language of a reward model that is trained here. seed:
+    of its training. ties: a tie is "wrong" or "half" right. entry: how it is loaded; None for texts only."""
 
     scorer: str
     kind: str
@@ -74,20 +74,24 @@ class Sheet:
 def printed(sheet: Sheet, languages: Sequence[str]) -> pd.DataFrame:
     """Return the sheet as people read it, with SHEET_COLUMNS in texts.
 
-    benchmarks: such as `twins:ko+en`, or with `*` for all languages of the scale; languages: these. tables: those
-    that read a score of it."""
+    benchmarks: such as `twins:ko+en`, or with `*` for all languages of the scale; languages: these. tables:
+    those that read a score of it."""
     scores, records = sheet.scores, []
-    seen = {name: own for name, own in scores.groupby("scorer", sort=False)}
+    seen = dict(iter(scores.groupby("scorer", sort=False)))
     for name, row in sheet.rows.items():
         own = seen.get(name, scores.head(0))
         parts = []
         for benchmark, cells in own.groupby("benchmark", sort=False):
             spoken = list(dict.fromkeys(cells["language"]))
             parts.append(f"{benchmark}:{'*' if set(spoken) == set(languages) else '+'.join(spoken)}")
-        entry = "" if row.entry is None or row.trained_in else json.dumps(row.entry, sort_keys=True, default=dict)
+        entry = (
+            "" if row.entry is None or row.trained_in else json.dumps(row.entry, sort_keys=True, default=dict)
+        )
         seed = "" if row.seed is None else str(row.seed)
         tables = " ".join(dict.fromkeys(own["table"]))
-        records.append([name, row.kind, row.base, row.trained_in, seed, row.ties, " ".join(parts), tables, entry])
+        records.append(
+            [name, row.kind, row.base, row.trained_in, seed, row.ties, " ".join(parts), tables, entry]
+        )
     return pd.DataFrame(records, columns=SHEET_COLUMNS)
 
 
@@ -105,23 +109,28 @@ def sheet_of(settings: Settings, catalog: Catalog) -> Sheet:
 
 
 def sheet_problems(
-    settings: Settings, catalog: Catalog, scorers: Sequence[Scorer], cells: Iterable[tuple[str, str, str, str]]
+    settings: Settings,
+    catalog: Catalog,
+    scorers: Sequence[Scorer],
+    cells: Iterable[tuple[str, str, str, str]],
 ) -> Iterator[str]:
     """Yield what is wrong with a sheet."""
     for name, count in Counter(row.scorer for row in scorers).items():
         if count > 1:
             kinds = " and ".join(row.kind for row in scorers if row.scorer == name)
-            yield f"{count} scorers are named `{name}` ({kinds}): rename one in reward_models or in the catalog"
+            text = "rename one in reward_models or in the catalog"
+            yield f"{count} scorers are named `{name}` ({kinds}): {text}"
     for row in scorers:
         if row.base and row.base not in catalog.models and row.base != row.scorer:
-            yield f"{row.scorer}: its base `{row.base}` is not in workflow/catalog/models.yaml; add it, or correct the name"
+            text = "is not in workflow/catalog/models.yaml; add it, or correct the name"
+            yield f"{row.scorer}: its base `{row.base}` {text}"
     used = {scorer for _, _, scorer, _ in cells}
     for name in sorted(used - {row.scorer for row in scorers}):
-        yield f"{name}: a table reads its scores, and no such scorer is made; correct the name in the settings"
+        yield f"{name}: a table reads its scores, and there is no such scorer; correct the settings"
     scored = {benchmark for _, benchmark, _, _ in cells}
     for name in [*settings.own_benchmarks, *paper_benchmarks(settings)]:
         if name not in scored:
-            yield f"{name}: no scorer scores this benchmark; name bases or reward_models, or leave the benchmark out"
+            yield f"{name}: no scorer scores this benchmark; name bases or reward_models, or leave it out"
 
 
 def shown_off_the_shelf(settings: Settings, table: str) -> list[str]:
@@ -142,12 +151,12 @@ def gate_models(settings: Settings) -> list[str]:
 
 
 def ties_of(entry: dict) -> str:
-    """Return how ties of a reward model count: a judge may give no verdict, which is half right in RewardBench."""
+    """Return how a reward model's ties count: a judge may give no verdict, half right in RewardBench."""
     return "half" if entry.get("verdict") == "text" or "question" in entry else "wrong"
 
 
 def ready_made(settings: Settings, catalog: Catalog) -> dict[str, dict]:
-    """Return {name: entry} of the reward models that are not trained here: of config.yaml, then off_the_shelf."""
+    """Return {name: entry} of the reward models not trained here: those of config.yaml, then off_the_shelf."""
     configured = {name: as_entry(model) for name, model in settings.reward_models.items()}
     return {**configured, **{name: catalog.reward_models[name] for name in settings.off_the_shelf}}
 
@@ -180,7 +189,9 @@ def _scorers(settings: Settings, catalog: Catalog) -> Iterator[Scorer]:
         yield Scorer(name, entry["kind"], _base_of(name, entry, settings), ties=ties_of(entry), entry=entry)
     for name in settings.carb.knockout:
         entry = others[name]
-        yield Scorer(f"{name}{KNOCKOUT}", GENERATIVE, _base_of(name, entry, settings), ties=ties_of(entry), entry=entry)
+        yield Scorer(
+            f"{name}{KNOCKOUT}", GENERATIVE, _base_of(name, entry, settings), ties=ties_of(entry), entry=entry
+        )
     for name in dict.fromkeys([*TEXT_BASELINES, *CARB_TEXT]):
         yield Scorer(name, BASELINE, ties="half")
     for kind, base in product(OF_BASES, settings.bases):
@@ -189,11 +200,15 @@ def _scorers(settings: Settings, catalog: Catalog) -> Iterator[Scorer]:
     judges = settings.think_as_locals
     for name, entry in local_judges(settings).items():
         seed = int(name.rpartition("-")[2]) if name.startswith("full-") else 1
-        yield Scorer(name, GENERATIVE, judges.base, seed=seed if "think_as_locals" in entry else None, entry=entry)
+        yield Scorer(
+            name, GENERATIVE, judges.base, seed=seed if "think_as_locals" in entry else None, entry=entry
+        )
     for name in judges.others:
         if name not in others:
             entry = catalog.reward_models[name]
-            yield Scorer(name, entry["kind"], _base_of(name, entry, settings), ties=ties_of(entry), entry=entry)
+            yield Scorer(
+                name, entry["kind"], _base_of(name, entry, settings), ties=ties_of(entry), entry=entry
+            )
     for name, judge in PERTURBED_JUDGES.items():
         entry = local_judges(settings)[judge]
         yield Scorer(name, GENERATIVE, judges.base, entry=entry)
@@ -226,7 +241,9 @@ def _cells(settings: Settings, rows: dict[str, Scorer]) -> Iterator[tuple[str, s
     ):
         yield "language_tables", main, name, language
     of_bases = [f"loglik-{base}" for base in settings.bases]
-    for language, name in product(languages, [*shown_off_the_shelf(settings, "table2"), *configured, *of_bases]):
+    for language, name in product(
+        languages, [*shown_off_the_shelf(settings, "table2"), *configured, *of_bases]
+    ):
         yield "table2", main, name, language
     for benchmark, language in product(paper_benchmarks(settings), languages):
         trained = [name for name in first if rows[name].trained_in in (source, language)]
@@ -272,7 +289,9 @@ def _carb_cells(settings: Settings, models: Sequence[str]) -> Iterator[tuple[str
         yield "carb_perturbation", "carb_perturbation", scorer, culture
     ours = local_judges(settings)
     writing = [name for name in ours if name in ("warmup", *judges.runs) and name != WITHOUT_CRITERIA]
-    main = [name for name in ("base", "base-with-criteria", "warmup", "full", WITHOUT_CRITERIA) if name in ours]
+    main = [
+        name for name in ("base", "base-with-criteria", "warmup", "full", WITHOUT_CRITERIA) if name in ours
+    ]
     repeats = [name for name in ours if name.startswith("full-")]
     tables = {
         "carb_think_as_locals": [*main, *judges.others],

@@ -1,4 +1,4 @@
-"""The trainings of Think-as-Locals' judges: what each starts from and is rewarded for, and what readers call it."""
+"""The trainings of Think-as-Locals' judges: what each starts from, is rewarded for, and is called."""
 
 from polyreward.core.naming import stage
 from polyreward.settings.think_as_locals import WITHOUT_CRITERIA, ThinkAsLocals
