@@ -15,9 +15,9 @@ from mkdocs.structure.files import File  # noqa: E402
 from rule_graph import STAGES, Rules, drawing, rules_of, tables  # noqa: E402
 
 from polyreward.cli import commands  # noqa: E402
-from polyreward.sheet.registry import CATEGORIES, OURS, OWN  # noqa: E402
 from polyreward.ops.progress import duration  # noqa: E402
 from polyreward.report.results import Results, results_of  # noqa: E402
+from polyreward.sheet.registry import CATEGORIES, OURS, OWN  # noqa: E402
 
 FORMATS = {".csv": ".csv .md .tex .html", ".png": ".png .pdf .csv", ".html": ".html .ipynb"}
 FILLED = {

@@ -6,10 +6,9 @@ import yaml
 from snakemake.utils import update_config
 from support import ROOT
 
-from polyreward.config.catalogs import Known
-from polyreward.config.settings.checks import fit_problems
-from polyreward.config.settings.messages import bare, is_section, type_problems
+from polyreward.settings.messages import bare, is_section, type_problems
 from polyreward.settings.model import Settings
+from polyreward.sheet.checks import fit_problems
 
 
 def load(path):

@@ -18,11 +18,10 @@ from snakemake.utils import update_config
 from support import ROOT, TINY, checkout, snakemake
 
 from polyreward import cli
-from polyreward.config.catalogs import read_catalogs
-from polyreward.config.project import Project
 from polyreward.config.settings import Places, check_fit, parsed_settings
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
+from polyreward.sheet.catalogs import Project, read_catalogs
 
 PAGES = [
     ROOT / "README.md",

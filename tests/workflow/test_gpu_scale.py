@@ -6,16 +6,16 @@ import pytest
 import yaml
 from support import ROOT
 
-from polyreward.config.scale import read_scale
 from polyreward.ops.hours import Estimate, card_speeds
 from polyreward.ops.planning import by_rule, disk_gib, missing_keys, planned_jobs, too_long
 from polyreward.ops.resources import too_large
+from polyreward.sheet.entries import read_models
 
 GPU = "workflow/scales/gpu.yaml"
 
 
 def test_it_trains_each_base_in_each_language_on_24_gib_and_asks_no_service():
-    scale, jobs = read_scale([GPU], ROOT), planned_jobs(["all"], [GPU], ROOT)
+    scale, jobs = read_models([GPU], ROOT), planned_jobs(["all"], [GPU], ROOT)
     rules = Counter(job.rule for job in jobs)
     assert rules["reward_model"] == 15
     assert rules["dpo_policy"] == 8
@@ -32,7 +32,7 @@ def test_it_trains_each_base_in_each_language_on_24_gib_and_asks_no_service():
 )
 def test_it_takes_no_more_hours_of_a_card_of_24_gb_than_it_says(scale, target, most):
     files = [f"workflow/scales/{scale}.yaml"]
-    found, jobs = read_scale(files, ROOT), planned_jobs([target], files, ROOT)
+    found, jobs = read_models(files, ROOT), planned_jobs([target], files, ROOT)
     assert found.settings.devices.gpu_gib == 22
     estimate = Estimate(found, card_speeds(22, {}))
     assert most / 2 < by_rule(jobs, {}, estimate)["estimate"].sum() <= most

@@ -8,8 +8,8 @@ from support import ROOT, files_of_jobs, jobs_of, planned_whole, snakemake
 
 from polyreward.carb.inputs import Carb
 from polyreward.config.model_files import ModelFiles
-from polyreward.config.scale import read_scale
 from polyreward.settings.transfer import Dpo, RewardModelTraining
+from polyreward.sheet.entries import read_models
 from polyreward.think_as_locals.inputs import ThinkAsLocals
 
 PAPER = "workflow/scales/paper.yaml"
@@ -21,7 +21,7 @@ def load(path):
 
 CHECKLIST = load("tests/workflow/paper_settings.yaml")
 OVERLAY = load(PAPER)
-CONFIG = read_scale([PAPER], ROOT).settings.model_dump()
+CONFIG = read_models([PAPER], ROOT).settings.model_dump()
 CATALOG = {
     name: load(f"workflow/catalog/{name}.yaml")
     for name in ("models", "datasets", "benchmarks", "reward_models")
@@ -127,11 +127,11 @@ def test_the_published_words_of_two_questions_are_fetched_only_where_they_are_wa
 
 
 def test_think_as_locals_is_evaluated_on_m_rewardbench_in_the_paper_s_languages():
-    scale = read_scale([PAPER], ROOT)
+    scale = read_models([PAPER], ROOT)
     judges = ThinkAsLocals(Carb(scale, ModelFiles(scale)))
     folder = "results/paper/work/3_translated/multilingual-rewardbench"
     assert judges.rows == [f"{folder}/{language}.jsonl" for language in ("ar", "zh", "ja")]
     assert all(scale.released("multilingual-rewardbench", language) for language in judges.languages)
     assert judges.comparison(["full"])["benchmark"]["name"] == "multilingual-rewardbench"
-    mini = read_scale([], ROOT)
+    mini = read_models([], ROOT)
     assert ThinkAsLocals(Carb(mini, ModelFiles(mini))).languages == mini.languages

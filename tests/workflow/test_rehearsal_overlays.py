@@ -5,7 +5,7 @@ import pytest
 import yaml
 from support import ROOT, snakemake
 
-from polyreward.config.scale import read_scale
+from polyreward.sheet.entries import read_models
 
 NEEDS_A_GPU = {
     "devices.liger",
@@ -40,7 +40,9 @@ def leaves(settings, path=()):
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_an_overlay_only_makes_its_scale_smaller(scale):
-    whole = read_scale([f"workflow/scales/{name}.yaml" for name in SCALES[scale]], ROOT).settings.model_dump()
+    whole = read_models(
+        [f"workflow/scales/{name}.yaml" for name in SCALES[scale]], ROOT
+    ).settings.model_dump()
     for path, value in leaves(load(f"tests/rehearsal/{scale}.yaml")):
         before = whole
         for key in path:

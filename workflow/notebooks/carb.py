@@ -149,9 +149,7 @@ show(
 # Does a benchmark tell how good the answers are that a reward model picks?
 
 # %%
-points, correlations = (
-    pd.read_csv(f"{RESULTS}/carb_{name}.csv") for name in ("figure5", "correlation")
-)
+points, correlations = (pd.read_csv(f"{RESULTS}/carb_{name}.csv") for name in ("figure5", "correlation"))
 show(
     draw_rows(points, correlations, rating, interval.confidence),
     "CARB's Figure 5, redrawn from carb_figure5.csv",
@@ -238,7 +236,9 @@ pd.DataFrame(
 # models agree:
 
 # %%
-items = pd.DataFrame([item for culture in cultures for item in read_jsonl(stage(RESULTS, "prepared", f"carb/{culture}.jsonl"))])
+items = pd.DataFrame(
+    [item for culture in cultures for item in read_jsonl(stage(RESULTS, "prepared", f"carb/{culture}.jsonl"))]
+)
 picked_by = 0  # items by candidates: reward models that pick it
 for model in models:
     by_candidate = scores[model].pivot(index="id", columns="candidate", values="score")

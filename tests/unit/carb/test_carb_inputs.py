@@ -10,7 +10,6 @@ from tiny_models import ROOT
 from polyreward.carb.inputs import Carb
 from polyreward.config.model_files import ModelFiles
 from polyreward.config.scale import Scale
-from polyreward.config.settings import Known
 from polyreward.core.codehash import code_at
 from polyreward.think_as_locals.inputs import ThinkAsLocals
 

@@ -13,16 +13,16 @@ from polyreward.carb.items.cultures import culture_of, read_cultures
 from polyreward.carb.items.facts import holiday_dates
 from polyreward.carb.items.filters import SCRIPT_SHARE
 from polyreward.carb.perturbation.perturbations import changed_share
-from polyreward.config.scale import read_scale
 from polyreward.core.writing import script_share
 from polyreward.core.yaml_files import read_yaml
+from polyreward.sheet.entries import read_models
 
 carb_items = script("prepare/carb_items")
 possible_items = script("prepare/carb_possible_items").possible_items
 carb_references = script("sources/carb_references")
 perturbed_items = script("prepare/carb_perturbed_items")
 
-CONFIG = read_scale([], ROOT).settings.model_dump()
+CONFIG = read_models([], ROOT).settings.model_dump()
 CARB, SEED = CONFIG["carb"], CONFIG["seed"]
 LANGUAGES = read_yaml(ROOT / "resources/languages.yaml")
 SCRIPTS = {name: LANGUAGES[name]["script"] for name in CARB["cultures"]}

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from pair_data import WRITERS
 from support import ROOT, refused, script
 
-from polyreward.config.settings.messages import type_problems
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_jsonl
 from polyreward.core.inert import HIDDEN
 from polyreward.prepare.pair_files import read_pairs
+from polyreward.settings.messages import type_problems
 from polyreward.settings.model import Settings
 from polyreward.sources.templates import read_templates
 from polyreward.translation.catalog import read_translations

@@ -18,13 +18,13 @@ from safetensors.torch import load_file
 from tiny_models import ROOT, settings, train
 from transformers import TrainingArguments
 
-from polyreward.config.settings.checks import launch_problems
 from polyreward.core import logs
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import announce, report
 from polyreward.core.processes import arrangement, count, is_main, max_over_processes
 from polyreward.models import devices
 from polyreward.models.devices import VLLM, vllm_problems
+from polyreward.sheet.checks import launch_problems
 from polyreward.training import launch
 from polyreward.training.common import Job, trainer_arguments
 from polyreward.training.finish import last_whole_checkpoint, merged_model

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pytest
 from support import ROOT
 
-from polyreward.config.scale import read_scale
 from polyreward.core.errors import PolyrewardError
 from polyreward.ops import cluster
 from polyreward.ops.cluster import (
@@ -19,6 +18,7 @@ from polyreward.ops.cluster import (
     start_problems,
 )
 from polyreward.ops.workflow import follow_code, name_environments, site_of
+from polyreward.sheet.entries import read_models
 
 SITE = {
     "account": None,
@@ -130,7 +130,7 @@ def test_without_a_gpu_a_local_run_says_which_rules_need_one(monkeypatch, params
 
 @pytest.mark.parametrize("scale", ["gpu", "paper"])
 def test_every_package_that_a_scale_s_trainings_need_is_named_before_the_first_job(scale, monkeypatch):
-    plan = read_scale([f"workflow/scales/{scale}.yaml"], ROOT)
+    plan = read_models([f"workflow/scales/{scale}.yaml"], ROOT)
     trainings = {
         "reward_model": plan.training(plan.settings.reward_model),
         "dpo_policy": plan.policy_training(plan.settings.alignment.dpo),

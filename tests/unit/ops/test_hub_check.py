@@ -20,13 +20,13 @@ from huggingface_hub.errors import (
 )
 from support import ROOT, refused
 
-from polyreward.config.scale import Scale, read_scale
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import write_text
 from polyreward.core.naming import hub_name
 from polyreward.ops import hub_check as checks
 from polyreward.ops.hub_check import hub_problems, wanted
 from polyreward.ops.resources import Job
+from polyreward.sheet.entries import read_models
 
 PAPER = "workflow/scales/paper.yaml"
 
@@ -183,7 +183,7 @@ def client(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def gpu():
-    scale = read_scale(["workflow/scales/gpu.yaml"], ROOT)
+    scale = read_models(["workflow/scales/gpu.yaml"], ROOT)
     scale.known.datasets["safe-rlhf"]["config"] = None  # the stand-in's folder has no card
     return scale
 

@@ -15,15 +15,15 @@ from trl.kernels import chunked_logprob
 from trl.trainer.utils import add_fused_lm_head
 
 from polyreward.accel.vocabulary import ByParts
-from polyreward.config.scale import read_scale
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.memory import CONTEXT, FRAGMENTS, Shape, scoring_bytes, training_bytes
 from polyreward.ops.resources import Job, ModelJob, too_large
 from polyreward.settings.base import Lora, PolicyTraining
+from polyreward.sheet.entries import read_models
 from polyreward.training.common import lora_config
 
 MODELS = read_yaml(ROOT / "workflow/catalog/models.yaml")
-PAPER = read_scale(["workflow/scales/paper.yaml"], ROOT).settings
+PAPER = read_models(["workflow/scales/paper.yaml"], ROOT).settings
 WITHIN = 0.25  # of a measured peak
 
 

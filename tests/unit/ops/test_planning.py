@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 from tiny_models import ROOT
 
-from polyreward.config.scale import read_scale
 from polyreward.core.errors import PolyrewardError
 from polyreward.ops import planning
 from polyreward.ops.hours import START_S, Estimate, card_speeds
@@ -24,13 +23,14 @@ from polyreward.ops.planning import (
 )
 from polyreward.ops.resources import Job, ModelJob, too_large
 from polyreward.settings.base import Lora
+from polyreward.sheet.entries import read_models
 
 PAPER, TINY = "workflow/scales/paper.yaml", "workflow/scales/tiny.yaml"
 
 
 @pytest.fixture(scope="module")
 def paper():
-    return read_scale([PAPER], ROOT)
+    return read_models([PAPER], ROOT)
 
 
 @pytest.fixture(scope="module")

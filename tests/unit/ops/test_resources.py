@@ -9,7 +9,6 @@ from safetensors.torch import save_file
 from settings_data import settings_with
 
 from polyreward.config.scale import Scale
-from polyreward.config.settings import Known
 from polyreward.ops.resources import CUDA_PROGRAM, PROGRAM, TABLE_MB, UNKNOWN_B, JobResources, parameters_b
 
 MODELS = {

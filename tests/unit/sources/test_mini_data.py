@@ -14,9 +14,9 @@ from answer_cues import accuracies
 from near_copies import near_copies
 from support import ROOT
 
-from polyreward.config.scale import read_scale
 from polyreward.core.draws import drawn
 from polyreward.prepare.pair_files import read_pairs
+from polyreward.sheet.entries import read_models
 from polyreward.sources.slots import filled
 from polyreward.sources.templates import (
     data_files,
@@ -34,7 +34,7 @@ SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/templates.schema.yaml").read_t
 SETS = {
     name: read_templates(data_files(DATA / name), SCHEMA) for name in ("pool", "pool_twins", "eval", "twins")
 }
-SCALE = read_scale([], ROOT)
+SCALE = read_models([], ROOT)
 CATEGORY = SCALE.categories("mini-rewardbench")
 LANGUAGES = ["es", "it", "ko", "zh"]
 CATALOGS = {language: DATA / f"catalogs/{language}.po" for language in LANGUAGES}

@@ -16,14 +16,14 @@ from tiny_models import ROOT, ROWS
 from transformers import Trainer
 
 from polyreward.carb.downstream.grpo import train_policy
-from polyreward.config.scale import read_scale
+from polyreward.sheet.entries import read_models
 from polyreward.think_as_locals.grpo import train_grpo
 from polyreward.training import common
 from polyreward.training.launch import train_job
 from polyreward.training.policies import train_dpo, train_sft
 from polyreward.training.reward_model import train_reward_model
 
-SCALES = {name: read_scale([f"workflow/scales/{name}.yaml"], ROOT) for name in ("gpu", "paper")}
+SCALES = {name: read_models([f"workflow/scales/{name}.yaml"], ROOT) for name in ("gpu", "paper")}
 locals_pairs = script("prepare/locals_pairs")
 REPLY = {"max_new_tokens": 4, "steps": 1, "vllm": False}  # vLLM needs a card, and replies nothing else
 PAIRS = [{**ROWS[number % len(ROWS)], "id": f"p{number}"} for number in range(128)]

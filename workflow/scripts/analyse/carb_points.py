@@ -23,7 +23,8 @@ def with_benchmarks(
     """Put each scorer's score on the two benchmarks next to its picks; one without scores is left out.
 
     rewardbench: the language table of each language, whose mean is the score. sheet: of its scorers, of
-    which a knock-out has its judge's score there. confidence: of both tables' intervals, whose width gives a standard error."""
+    which a knock-out has its judge's score there. confidence: of both tables' intervals, whose width gives a
+    standard error."""
     everywhere, of_model = pd.concat(rewardbench), {name: name.removesuffix(KNOCKOUT) for name in sheet.index}
     lacking = {*carb.dropna(subset="missing")["scorer"], *everywhere.dropna(subset="missing")["reward_model"]}
     picks = picks[~picks["scorer"].isin(lacking) & ~picks["scorer"].map(of_model).isin(lacking)]
@@ -43,7 +44,9 @@ def main(snakemake):
     inputs, params = snakemake.input, snakemake.params
     rewardbench = [read_table(path, LANGUAGE_COLUMNS) for path in inputs.rewardbench]
     carb = read_exact(inputs.leaderboard, leaderboard_columns(params.cultures, params.domains))
-    points = with_benchmarks(read_table(inputs.picks, PICK_COLUMNS), carb, rewardbench, read_sheet(inputs.sheet), params.confidence)
+    points = with_benchmarks(
+        read_table(inputs.picks, PICK_COLUMNS), carb, rewardbench, read_sheet(inputs.sheet), params.confidence
+    )
     write_table(points, snakemake.output[0], POINT_COLUMNS)
 
 

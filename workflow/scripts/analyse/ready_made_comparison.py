@@ -23,7 +23,8 @@ def ready_made_table(
 ) -> pd.DataFrame:
     """Return Table 2's rows: every reward model that was not trained here, on every language.
 
-    missing: {reward model: why its row is empty}. names: those of the rows, in their order. sheet: what these are."""
+    missing: {reward model: why its row is empty}. names: those of the rows, in their order. sheet: what
+    these are."""
     comparisons = [
         Comparison(of_language, benchmark, interval, half_right(sheet))
         for _, of_language in scores.groupby("language", sort=False)

@@ -38,7 +38,9 @@ def scorer_tables(
     benchmark: Benchmark,
     interval: Interval,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return (rows of baselines.csv, rows of subsets.csv) for one benchmark and language; sheet: of its scorers."""
+    """Return (rows of baselines.csv, rows of subsets.csv) for one benchmark and language.
+
+    sheet: of its scorers."""
     of_scorer, of_subset, half = [], [], half_right(sheet)
     for slice_name, ids in length_slices(rows).items():
         if not ids:

@@ -11,7 +11,9 @@ from polyreward.ops.jobs import run
 def main(snakemake):
     params = snakemake.params
     facts, interval = Benchmark(**params.benchmark), Interval(**params.interval)
-    table = transfer_table(read_scores(snakemake.input.scores), read_sheet(snakemake.input.sheet), params.source, facts, interval)
+    table = transfer_table(
+        read_scores(snakemake.input.scores), read_sheet(snakemake.input.sheet), params.source, facts, interval
+    )
     write_table(table, snakemake.output[0], TRANSFER_COLUMNS)
 
 

@@ -26,7 +26,9 @@ def twin_table(
     sections: Mapping[str, Collection[str]],
     interval: Interval,
 ) -> pd.DataFrame:
-    """Return twins.csv's rows of one language: each section, and all families together; sheet: of its scorers."""
+    """Return twins.csv's rows of one language: each section, and all families together.
+
+    sheet: of its scorers."""
     tables, records = tables_of_same_pairs(scores), []
     for section, subsets in {"all": scores["subset"].unique(), **sections}.items():
         for name, table in tables.items():

@@ -104,7 +104,12 @@ def main(snakemake):
         *map(pd.read_csv, snakemake.input.printed), scores["scorer"].unique(), params.source
     )
     table = anchor_table(
-        scores, benchmarks, printed, params.source, Interval(**params.interval), half_right(read_sheet(snakemake.input.sheet))
+        scores,
+        benchmarks,
+        printed,
+        params.source,
+        Interval(**params.interval),
+        half_right(read_sheet(snakemake.input.sheet)),
     )
     caption = f"{CAPTION} Not to be had: {reasons}." if reasons else CAPTION
     write_artifact(table, COLUMNS, caption, "anchor", snakemake.output)

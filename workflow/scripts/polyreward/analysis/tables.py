@@ -43,12 +43,15 @@ def transfer_table(
 ) -> pd.DataFrame:
     """Compare the source language's reward models with each target language's own, on that language.
 
-    scores: of reward models that are trained here, in every target language. sheet: says which of them these are."""
+    scores: of reward models that are trained here, in every target language. sheet: says which of them
+    these are."""
     records = []
     for language, of_language in scores[scores["language"] != source].groupby("language", sort=False):
         tables = dict(iter(of_language.groupby("scorer", sort=False)))
         for base in sheet.loc[list(tables), "base"].unique():
-            target, english = (_trainings(sheet.loc[list(tables)], base, training) for training in (language, source))
+            target, english = (
+                _trainings(sheet.loc[list(tables)], base, training) for training in (language, source)
+            )
             if not target or len(target) != len(english):
                 raise PolyrewardError(
                     f"{base} in {language}: scored are {', '.join(target) or 'no models'} of {language}, and"

@@ -178,13 +178,15 @@ def read_carb_evidence(
     benchmark: Benchmark,
     interval: Interval,
 ) -> CarbEvidence:
-    """Read the inputs of rule carb_claims: inputs.scores, .rewrites, .points, .rewardbench, .judged and .sheet.
+    """Read the inputs of rule carb_claims: scores, rewrites, points, rewardbench, judged and sheet.
 
     cells: CARB's cultures and domains. judged_cultures: on which judges are compared."""
     of_scorer = kinds(read_sheet(inputs.sheet), scorers_of(inputs.scores))
     of_items = by_scorer(inputs.scores, of_scorer, "carb", cells["cultures"])
     everyone = Leaderboard(of_items, of_scorer, **cells, interval=interval)
-    rewritten = by_scorer(inputs.rewrites, scorers_of(inputs.rewrites), "carb_perturbation", cells["cultures"])
+    rewritten = by_scorer(
+        inputs.rewrites, scorers_of(inputs.rewrites), "carb_perturbation", cells["cultures"]
+    )
     rewrites, of_items = in_all(rewritten, of_items)
     check_same_items(rewrites)
     of_length = {LENGTH: rewrites.pop(LENGTH)}

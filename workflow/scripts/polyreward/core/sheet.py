@@ -6,7 +6,7 @@ import pandas as pd
 
 from polyreward.core.errors import raise_all
 
-# benchmarks: as `name:language+language`, or `name:*` for all of the scale. tables: those that read a score of it.
+# benchmarks: as `name:language+language`, or `name:*` for all of the scale. tables: those that read a score.
 # entry: how it is loaded, as JSON.
 SHEET_COLUMNS = ["scorer", "kind", "base", "trained_in", "seed", "ties", "benchmarks", "tables", "entry"]
 TIES = ("wrong", "half")
@@ -14,7 +14,7 @@ KNOCKOUT = "-knockout"  # after the name of a judge that plays CARB's items off 
 
 
 def read_sheet(path: str | Path) -> pd.DataFrame:
-    """Return <results>/work/scorers.csv with a row for each scorer, by its name; `seed` is a number or missing.
+    """Return <results>/work/scorers.csv, a row for each scorer, by its name; `seed` is a number or missing.
 
     Raises:
         PolyrewardError: columns are missing, a name is there twice, or `ties` is unknown.

@@ -6,12 +6,12 @@ with a run on a card."""
 from collections.abc import Mapping
 from math import inf
 
-from polyreward.sheet.entries import Models
-from polyreward.sheet.data import drawn_share
-from polyreward.sheet.engines import engine_of
 from polyreward.ops.memory import Shape
 from polyreward.ops.resources import Job, parameters_b, shape_of
 from polyreward.settings.base import Section
+from polyreward.sheet.data import drawn_share
+from polyreward.sheet.engines import engine_of
+from polyreward.sheet.entries import Models
 
 START_S = 25  # a job's seconds to import torch and transformers, and to load a small model
 PADDING = 1.8  # padded tokens per token: a trainer's batches are not sorted by length

@@ -10,14 +10,14 @@ from types import SimpleNamespace
 
 from huggingface_hub import constants
 
-from polyreward.sheet.data import dataset_entry
-from polyreward.sheet.entries import Models, read_models
-from polyreward.sheet.scorers import published
 from polyreward.core.errors import PolyrewardError, UnavailableError, first_line, is_outage, raise_all
 from polyreward.core.naming import hub_name, stage
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.planning import planned_jobs
 from polyreward.ops.resources import Job
+from polyreward.sheet.data import dataset_entry
+from polyreward.sheet.entries import Models, read_models
+from polyreward.sheet.scorers import published
 from polyreward.sources.hub import DATASETS, MODELS, commit_of, fetched, is_cached, may_read
 from polyreward.sources.judge_wordings import published_question
 from polyreward.sources.revisions import locked
@@ -80,7 +80,9 @@ def hub_problems(jobs: Iterable[Job], models: Models, lock: Mapping) -> list[str
     asked = {}
     for (kind, repository, revision), entries in fetched_by(jobs, models).items():
         record = Path(
-            stage(models.settings.results, "sources", f"revisions/{kind}/{hub_name(repository, revision)}.yaml")
+            stage(
+                models.settings.results, "sources", f"revisions/{kind}/{hub_name(repository, revision)}.yaml"
+            )
         )  # of an earlier run
         recorded = read_yaml(record).get("commit") if record.is_file() else None
         commit = recorded or locked(lock, kind, repository, revision) or revision
@@ -160,7 +162,11 @@ def fetched_by(jobs: Iterable[Job], models: Models) -> Repositories:
         elif job.rule == "base_model":
             add(MODELS, job.wildcards["base"], models.catalog.models[job.wildcards["base"]]["source"])
         elif job.rule == "dataset":
-            add(DATASETS, job.wildcards["dataset"], dataset_entry(models.settings, models.catalog, job.wildcards["dataset"]))
+            add(
+                DATASETS,
+                job.wildcards["dataset"],
+                dataset_entry(models.settings, models.catalog, job.wildcards["dataset"]),
+            )
     return found
 
 

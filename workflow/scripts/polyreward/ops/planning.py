@@ -10,7 +10,6 @@ from statistics import fmean
 
 import pandas as pd
 
-from polyreward.sheet.entries import Models, read_models
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import as_markdown
 from polyreward.ops.hours import Estimate, card_speeds
@@ -18,6 +17,7 @@ from polyreward.ops.memory import gib
 from polyreward.ops.progress import known_seconds
 from polyreward.ops.resources import Job, parameters_b, too_large
 from polyreward.ops.workflow import described, dry_run_jobs
+from polyreward.sheet.entries import Models, read_models
 
 TRAINED = ("train", "supervise", "grpo")
 # Bytes of a parameter on disk; a checkpoint has weights and AdamW's moments in float32
@@ -147,7 +147,10 @@ def missing_disk(needed_gib: float, results: Path) -> list[str]:
 def missing_keys(jobs: Sequence[Job], models: Models, environment: Mapping[str, str]) -> list[str]:
     """Return a line for each key that the jobs' models, data or servers need and the environment lacks."""
     wanted: dict[str, set[str]] = {}
-    catalogs = {"base_model": ("base", models.catalog.models), "dataset": ("dataset", models.catalog.datasets)}
+    catalogs = {
+        "base_model": ("base", models.catalog.models),
+        "dataset": ("dataset", models.catalog.datasets),
+    }
     for job in jobs:
         if job.rule in catalogs:
             wildcard, catalog = catalogs[job.rule]

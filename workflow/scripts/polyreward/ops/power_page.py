@@ -8,9 +8,9 @@ import pandas as pd
 
 from polyreward.analysis.power import POWER, UNITS, Measured, UnknownError, measured_error, needed_value
 from polyreward.analysis.verdicts import FEWEST_UNITS, Rule
-from polyreward.sheet.entries import read_models
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
+from polyreward.sheet.entries import read_models
 
 CLAIMS, ALL_CLAIMS = ["transfer_claims.csv", "carb_claims.csv"], "claims.csv"
 MOST_TIMES = 10_000  # as many units as were measured

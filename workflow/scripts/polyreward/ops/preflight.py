@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from polyreward.sheet.languages import CATALOG, folder_problems, new_facts
-from polyreward.sheet.entries import Models
-from polyreward.sheet.data import paper_benchmarks
-from polyreward.sheet.engines import engine_of
 from polyreward.core.draws import drawn, in_draw_order
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.yaml_files import read_items, read_yaml
+from polyreward.sheet.data import paper_benchmarks
+from polyreward.sheet.engines import engine_of
+from polyreward.sheet.entries import Models
+from polyreward.sheet.languages import CATALOG, folder_problems, new_facts
 from polyreward.sources.templates import data_files, read_templates, stock_items, subsets_of, template_texts
 from polyreward.translation.catalog import read_translations, roles_of, update_catalog
 

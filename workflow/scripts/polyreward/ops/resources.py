@@ -171,7 +171,8 @@ class JobResources:
     Minutes, and the memory of jobs without a model, are limits on a cluster. They are estimates for the
     papers' own models and data on GPUs of 80 GB; `polyreward costs` prints what jobs took.
 
-    known: models.yaml. sheet: whose scorers rules may name. gpus: of this machine. runs_here: do jobs run on it? site: a cluster's settings, or None.
+    known: models.yaml. sheet: whose scorers rules may name. gpus: of this machine. runs_here: do jobs run on
+    it? site: a cluster's settings, or None.
     """
 
     settings: Settings
@@ -193,7 +194,8 @@ class JobResources:
     ) -> dict[str, Callable | int | str]:
         """Return {resource: value} of a job that holds models; the arguments are as ModelJob has them.
 
-        models: a name may hold wildcards, as in `{base}` and `{scorer}`. on_gpu: may it use a GPU? tokens: None for scoring's budget.
+        models: a name may hold wildcards, as in `{base}` and `{scorer}`. on_gpu: may it use a GPU?
+        tokens: None for scoring's budget.
         """
         launch = self.settings.launch if training is not None else None
         processes = launch["num_processes"] if launch else 1
@@ -226,7 +228,7 @@ class JobResources:
         return {} if self.site is None else cluster_request(self.site, minutes, mb=mb)
 
     def _by_wildcards(self, models: str | dict | Callable) -> Callable[..., Iterable[str | dict]]:
-        """Return a function of the wildcards that returns names in models.yaml or entries of reward models."""
+        """Return a function of the wildcards: names in models.yaml, or entries of reward models."""
         if callable(models):
             return models
         if isinstance(models, dict):
@@ -234,7 +236,7 @@ class JobResources:
         return lambda wildcards: [self.model(models.format(**dict(wildcards.items())))]
 
     def model(self, name: str) -> dict:
-        """Return the entry of a model of models.yaml or of a scorer; one that is trained here has its base's."""
+        """Return the entry of a model of models.yaml, or of a scorer: one trained here has its base's."""
         if name in self.known:
             return self.known[name]
         scorer = self.sheet.rows[name]

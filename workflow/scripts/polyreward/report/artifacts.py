@@ -12,11 +12,11 @@ import pandas as pd
 from PIL import Image, UnidentifiedImageError
 
 from polyreward.carb.downstream.correlation import R2, P
-from polyreward.sheet.registry import CATEGORIES
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import sha256_of
 from polyreward.report.results import Results
 from polyreward.report.tables import Table, read_csv_table, read_rendered, table_of
+from polyreward.sheet.registry import CATEGORIES
 
 COLOURS = 256  # of a picture in the page: a third of the bytes of its file, and nothing that the eye misses
 NUMBERS = {"ours": "", "printed": "", "difference": "+"}  # of a comparison, with their signs

@@ -173,7 +173,7 @@ def _text(root: Any, error: dict) -> str:
 
 
 def raise_problems(problems: Iterable[Problem], places: Places) -> None:
-    """Raise PolyrewardError with all problems and their places, in the order of the files; nothing where there are none."""
+    """Raise PolyrewardError where there are problems, with their places, in the order of the files."""
     ordered = sorted(problems, key=lambda problem: places.rank(problem.key))
     raise_all((problem.placed(places) for problem in ordered), "configuration")
 

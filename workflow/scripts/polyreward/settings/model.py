@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from polyreward.core.yaml_files import read_yaml
-
 from polyreward.settings.base import (
     Count,
     CountFromZero,

@@ -157,5 +157,8 @@ class ThinkAsLocals(Section):
         quote: how many characters of an answer a judge names in its last criterion."""
         criteria = run != WITHOUT_CRITERIA
         quote = self.criteria_quote if criteria and self.warmup else 0
-        return {"rewards": self.runs["full" if run in self.repeats else run], "criteria": criteria, "quote": quote}
-
+        return {
+            "rewards": self.runs["full" if run in self.repeats else run],
+            "criteria": criteria,
+            "quote": quote,
+        }

@@ -1,1 +1,1 @@
-"""What a scale is made of: catalogs, languages, the sheet of scorers, their files, and the registry of artifacts."""
+"""What a scale is made of: catalogs, languages, the sheet of scorers, their files, registry of artifacts."""

@@ -169,7 +169,9 @@ def _benchmarks(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
             text = f"`{own.language}` is no language of CLDR; give its ISO 639 code, such as pt"
             yield Problem(("own_benchmarks", name, "language"), text)
         if own.layout is not None:
-            from polyreward.prepare.pair_layouts import LAYOUTS  # brings pandas, for which the Snakefile does not wait
+            from polyreward.prepare.pair_layouts import (
+                LAYOUTS,  # brings pandas, for which the Snakefile does not wait
+            )
 
             key = ("own_benchmarks", name, "layout")
             yield from unknown_names(key, [own.layout], LAYOUTS, "the list of layouts")
@@ -320,7 +322,10 @@ def _locals(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     if "full" not in judges.runs:
         text = "has no `full`, the judge with all rewards, to which the tables compare the others; add it"
         yield Problem((*key, "runs"), text)
-    entries = {**catalog.reward_models, **{name: as_entry(one) for name, one in settings.reward_models.items()}}
+    entries = {
+        **catalog.reward_models,
+        **{name: as_entry(one) for name, one in settings.reward_models.items()},
+    }
     where = f"{FILES['reward_models']}, with reward_models,"
     yield from unknown_names((*key, "others"), judges.others, entries, where)
     for name in judges.others:

@@ -1,4 +1,4 @@
-"""Which data a scale reads: how much of each benchmark and of the pool, in which languages, and CARB's sources."""
+"""Which data a scale reads: how much of benchmarks and the pool, in which languages, and CARB's sources."""
 
 from pathlib import Path
 
@@ -21,7 +21,8 @@ def paper_benchmarks(settings: Settings) -> list[str]:
 def drawn_share(settings: Settings, use: str) -> dict[str, int | None]:
     """Return how much of the "pool" or of a benchmark is drawn, as prepare.pool.Share takes it.
 
-    use: "pool", or the benchmark's name; one that settings.benchmarks does not name is drawn as the main one."""
+    use: "pool", or the benchmark's name; one that settings.benchmarks does not name is drawn as the main
+    one."""
     if use != "pool":
         use = next((key for key, name in settings.benchmarks if name == use), "main")
     if use == "twins":
@@ -33,8 +34,8 @@ def drawn_share(settings: Settings, use: str) -> dict[str, int | None]:
 def judge_kinds(settings: Settings, catalog: Catalog) -> dict[str, list[str]]:
     """Return the kinds of rejected answers that Figure 3's judge is trained on.
 
-    These are also the kinds that no other training sees, since a policy may repeat itself, be cut, or answer in
-    another language."""
+    These are also the kinds that no other training sees, since a policy may repeat itself, be cut, or
+    answer in another language."""
     main, unseen = settings.benchmarks.main, settings.benchmarks.unseen_kinds
     more = catalog.kinds(unseen) if unseen else {}
     categories = catalog.categories(main)

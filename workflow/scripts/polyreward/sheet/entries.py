@@ -164,7 +164,7 @@ def _at(entry: dict) -> tuple[str, str]:
 
 
 def read_models(configfiles: Sequence[str], root: Path) -> Models:
-    """Return the settings of config.yaml with overlays on it, as Snakemake merges them, and the catalogs below root.
+    """Return the settings of config.yaml with overlays, as Snakemake merges them, and catalogs below root.
 
     Raises PolyrewardError where a file is missing or a value's type is wrong; no more is checked."""
     from snakemake.utils import update_config

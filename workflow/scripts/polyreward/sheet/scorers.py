@@ -86,10 +86,14 @@ def printed(sheet: Sheet) -> pd.DataFrame:
         for benchmark, cells in own.groupby("benchmark", sort=False):
             spoken = list(dict.fromkeys(cells["language"]))
             parts.append(f"{benchmark}:{'*' if 1 < len(spoken) == every[benchmark] else '+'.join(spoken)}")
-        entry = "" if row.entry is None or row.trained_in else json.dumps(row.entry, sort_keys=True, default=dict)
+        entry = (
+            "" if row.entry is None or row.trained_in else json.dumps(row.entry, sort_keys=True, default=dict)
+        )
         seed = "" if row.seed is None else str(row.seed)
         tables = " ".join(dict.fromkeys(own["table"]))
-        records.append([name, row.kind, row.base, row.trained_in, seed, row.ties, " ".join(parts), tables, entry])
+        records.append(
+            [name, row.kind, row.base, row.trained_in, seed, row.ties, " ".join(parts), tables, entry]
+        )
     return pd.DataFrame(records, columns=SHEET_COLUMNS)
 
 
@@ -116,7 +120,8 @@ def sheet_text(models: Models, parts: Sequence[str], scores: bool = False, csv: 
     lines = [list(shown), *shown.itertuples(index=False)]
     widths = [max(len(line[place]) for line in lines) for place in range(shown.shape[1])]
     return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
     )
 
 
@@ -134,7 +139,10 @@ def sheet_of(settings: Settings, catalog: Catalog) -> Sheet:
 
 
 def sheet_problems(
-    settings: Settings, catalog: Catalog, scorers: Sequence[Scorer], cells: Iterable[tuple[str, str, str, str]]
+    settings: Settings,
+    catalog: Catalog,
+    scorers: Sequence[Scorer],
+    cells: Iterable[tuple[str, str, str, str]],
 ) -> Iterator[str]:
     """Yield what is wrong with a sheet."""
     for name, count in Counter(row.scorer for row in scorers).items():
@@ -220,7 +228,9 @@ def _scorers(settings: Settings, catalog: Catalog) -> Iterator[Scorer]:
         yield Scorer(name, entry["kind"], _base_of(name, entry, settings), ties=ties_of(entry), entry=entry)
     for name in settings.carb.knockout:
         entry = others[name]
-        yield Scorer(f"{name}{KNOCKOUT}", GENERATIVE, _base_of(name, entry, settings), ties=ties_of(entry), entry=entry)
+        yield Scorer(
+            f"{name}{KNOCKOUT}", GENERATIVE, _base_of(name, entry, settings), ties=ties_of(entry), entry=entry
+        )
     for name in dict.fromkeys([*TEXT_BASELINES, *CARB_TEXT]):
         yield Scorer(name, BASELINE, ties="half")
     for kind, base in product(OF_BASES, settings.bases):
@@ -229,11 +239,15 @@ def _scorers(settings: Settings, catalog: Catalog) -> Iterator[Scorer]:
     judges = settings.think_as_locals
     for name, entry in local_judges(settings).items():
         seed = int(name.rpartition("-")[2]) if name.startswith("full-") else 1
-        yield Scorer(name, GENERATIVE, judges.base, seed=seed if "think_as_locals" in entry else None, entry=entry)
+        yield Scorer(
+            name, GENERATIVE, judges.base, seed=seed if "think_as_locals" in entry else None, entry=entry
+        )
     for name in judges.others:
         if name not in others:
             entry = catalog.reward_models[name]
-            yield Scorer(name, entry["kind"], _base_of(name, entry, settings), ties=ties_of(entry), entry=entry)
+            yield Scorer(
+                name, entry["kind"], _base_of(name, entry, settings), ties=ties_of(entry), entry=entry
+            )
     for name, judge in PERTURBED_JUDGES.items():
         entry = local_judges(settings)[judge]
         yield Scorer(name, GENERATIVE, judges.base, entry=entry)
@@ -266,7 +280,9 @@ def _cells(settings: Settings, rows: dict[str, Scorer]) -> Iterator[tuple[str, s
     ):
         yield "language_tables", main, name, language
     of_bases = [f"loglik-{base}" for base in settings.bases]
-    for language, name in product(languages, [*shown_off_the_shelf(settings, "table2"), *configured, *of_bases]):
+    for language, name in product(
+        languages, [*shown_off_the_shelf(settings, "table2"), *configured, *of_bases]
+    ):
         yield "table2", main, name, language
     for benchmark, language in product(paper_benchmarks(settings), languages):
         trained = [name for name in first if rows[name].trained_in in (source, language)]
@@ -312,7 +328,9 @@ def _carb_cells(settings: Settings, models: Sequence[str]) -> Iterator[tuple[str
         yield "carb_perturbation", "carb_perturbation", scorer, culture
     ours = local_judges(settings)
     writing = [name for name in ours if name in ("warmup", *judges.runs) and name != WITHOUT_CRITERIA]
-    main = [name for name in ("base", "base-with-criteria", "warmup", "full", WITHOUT_CRITERIA) if name in ours]
+    main = [
+        name for name in ("base", "base-with-criteria", "warmup", "full", WITHOUT_CRITERIA) if name in ours
+    ]
     repeats = [name for name in ours if name.startswith("full-")]
     tables = {
         "carb_think_as_locals": [*main, *judges.others],

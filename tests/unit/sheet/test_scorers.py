@@ -7,9 +7,8 @@ from settings_data import LM, changed, settings_with
 from settings_data import SERVE as LIMITS
 from support import ROOT
 
-from polyreward.config.catalogs import Known
 from polyreward.config.inputs import claims_of, notebook_settings, transfer_notebook
-from polyreward.config.scale import Scale, read_scale
+from polyreward.config.scale import Scale
 from polyreward.config.translation import Engine, engine_of, quality_rows
 
 CONFIG = {
@@ -69,7 +68,7 @@ def test_a_reward_model_is_trained_for_each_base_language_and_seed(scale):
 
 
 def test_a_judge_is_trained_on_the_kinds_of_the_main_benchmark_and_on_unseen_ones():
-    scale = read_scale([], ROOT)
+    scale = read_models([], ROOT)
     main, unseen = (scale.kinds(getattr(scale.settings.benchmarks, use)) for use in ("main", "unseen_kinds"))
     kinds = scale.judge_kinds
     assert kinds["chat"] == [*main["chat"], *unseen["chat"]]

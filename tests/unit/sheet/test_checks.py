@@ -21,12 +21,11 @@ from settings_data import (
 from snakemake.utils import update_config
 from support import ROOT
 
-from polyreward.config.catalogs import Known, read_catalogs
-from polyreward.config.project import Project
 from polyreward.config.settings import Places, check_catalogs
-from polyreward.config.settings.checks import NAMES
 from polyreward.core.errors import PolyrewardError
 from polyreward.settings.model import Settings
+from polyreward.sheet.catalogs import Project, read_catalogs
+from polyreward.sheet.checks import NAMES
 
 JUDGE = {"kind": "generative", "model": "gemma"}
 GRPO = {**load("workflow/scales/tiny.yaml")["carb"]["grpo"], "policy": "gemma", "reward_models": None}

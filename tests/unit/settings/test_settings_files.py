@@ -12,9 +12,9 @@ from settings_data import LEFT_OUT, changed, load
 from support import ROOT
 
 from polyreward.config.settings import Places, parsed_settings
-from polyreward.config.settings.reference import PAGE, SCHEMA, reference
 from polyreward.core.errors import PolyrewardError
 from polyreward.settings.base import Section
+from polyreward.settings.reference import PAGE, SCHEMA, reference
 
 
 @pytest.fixture

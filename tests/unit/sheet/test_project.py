@@ -1,6 +1,6 @@
 """Paths of the project, in its folder and as a module in another."""
 
-from polyreward.config.project import Project
+from polyreward.sheet.catalogs import Project
 
 SETTINGS = {
     "a": "resources/x.yaml",

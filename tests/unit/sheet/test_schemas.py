@@ -4,8 +4,8 @@ import json
 
 from support import ROOT, refused
 
-from polyreward.config.catalogs import read_checked
 from polyreward.core.yaml_files import read_yaml
+from polyreward.sheet.catalogs import read_checked
 
 
 def test_all_that_is_wrong_is_told_at_once_with_its_place(tmp_path):

@@ -6,19 +6,19 @@ from babel.messages.pofile import read_po, write_po
 from support import ROOT, TINY, refused
 
 from polyreward.cli import main
-from polyreward.config.languages import CATALOG, FACTS, folder_problems, with_folders
-from polyreward.config.registry import registry_of
-from polyreward.config.scale import Scale, read_scale
+from polyreward.config.scale import Scale
 from polyreward.config.translation import engine_of, languages_brought, languages_translated
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.preflight import check_languages, update_folder
+from polyreward.sheet.languages import CATALOG, FACTS, folder_problems, with_folders
+from polyreward.sheet.registry import registry_of
 
 GERMAN = "name: German\nscript: Latn\nresource_class: 5\nfamily: Indo-European\ncoverage: {}\n"
 
 
 @pytest.fixture(scope="module")
 def scale():
-    return read_scale([TINY], ROOT)
+    return read_models([TINY], ROOT)
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def test_the_command_begins_a_folder_and_lists_what_it_lacks(tmp_path, capsys):
 
 
 def test_french_is_an_overlay_whose_table_is_the_next_one_and_whose_texts_are_there():
-    french = read_scale([TINY, "workflow/scales/french.yaml"], ROOT)
+    french = read_models([TINY, "workflow/scales/french.yaml"], ROOT)
     tables = registry_of(french, read_yaml(ROOT / "workflow/artifacts.yaml"))
     languages = ["en", "es", "it", "ko", "zh", "fr"]
     assert tables.language_tables == {f"table{number}": one for number, one in enumerate(languages, 3)}

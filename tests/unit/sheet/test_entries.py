@@ -4,7 +4,6 @@ import pytest
 from settings_data import SERVE as LIMITS
 from settings_data import settings_with
 
-from polyreward.config.catalogs import Known
 from polyreward.config.model_files import ModelFiles
 from polyreward.config.scale import Scale
 from polyreward.core.codehash import code_at

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from polyreward.config.registry import Registry, by_language
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import Paths
+from polyreward.sheet.registry import Registry, by_language
 
 ONE = {
     "paper": "carb", "number": "Figure 1", "target": "one.png", "published": None,
