@@ -152,7 +152,7 @@ class ThinkAsLocals(Section):
         return labels
 
     def training(self, run: str) -> dict[str, Any]:
-        """Return the weights of a training's rewards, whether its judge writes criteria, and what these quote.
+        """Return a training's rewards with their weights, whether its judge writes criteria, and their quote.
 
         quote: how many characters of an answer a judge names in its last criterion."""
         criteria = run != WITHOUT_CRITERIA

@@ -28,7 +28,8 @@ OWN = ("resources/", "workflow/")  # how paths begin that the project's settings
 class Project:
     """Where the project's own files are, also where another workflow uses this one as a module.
 
-    root: its checkout. revisions: locked commits of the hub, {model or dataset: {repository: {revision: commit}}}."""
+    root: its checkout. revisions: the hub's locked commits, {model or dataset: {repository: {revision:
+    commit}}}."""
 
     root: Path
     revisions: dict = field(default_factory=dict)

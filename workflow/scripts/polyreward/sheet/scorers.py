@@ -1,4 +1,4 @@
-"""The sheet: one table that says what each scorer is, and one that says which table reads which of its scores."""
+"""The sheet: a table that says what each scorer is, and one that says which tables read which scores."""
 
 import json
 from collections import Counter
@@ -37,9 +37,9 @@ LOCALS = "locals"  # the benchmark of Think-as-Locals: parts of two others
 class Scorer:
     """A row of the sheet.
 
-    kind: classifier, implicit, generative or baseline. base: the model of models.yaml that it stands on; its own name
-    where that is unknown. trained_in: the language of a reward model that is trained here. seed: of its training.
-    ties: a tie is "wrong" or "half" right. entry: how it is loaded; None where it only reads texts."""
+    kind: classifier, implicit, generative or baseline. base: the model of models.yaml that it starts from, or
+    its own name where that is unknown. trained_in: the language of a reward model that is trained here. seed:
+    of its training. ties: a tie is "wrong" or "half" right. entry: how it is loaded; None for texts only."""
 
     scorer: str
     kind: str
@@ -79,7 +79,7 @@ def printed(sheet: Sheet) -> pd.DataFrame:
     tables: those that read a score of it."""
     scores, records = sheet.scores, []
     every = {name: len(set(own["language"])) for name, own in scores.groupby("benchmark")}
-    seen = {name: own for name, own in scores.groupby("scorer", sort=False)}
+    seen = dict(iter(scores.groupby("scorer", sort=False)))
     for name, row in sheet.rows.items():
         own = seen.get(name, scores.head(0))
         parts = []
@@ -148,17 +148,19 @@ def sheet_problems(
     for name, count in Counter(row.scorer for row in scorers).items():
         if count > 1:
             kinds = " and ".join(row.kind for row in scorers if row.scorer == name)
-            yield f"{count} scorers are named `{name}` ({kinds}): rename one in reward_models or in the catalog"
+            text = "rename one in reward_models or in the catalog"
+            yield f"{count} scorers are named `{name}` ({kinds}): {text}"
     for row in scorers:
         if row.base and row.base not in catalog.models and row.base != row.scorer:
-            yield f"{row.scorer}: its base `{row.base}` is not in workflow/catalog/models.yaml; add it, or correct the name"
+            text = "is not in workflow/catalog/models.yaml; add it, or correct the name"
+            yield f"{row.scorer}: its base `{row.base}` {text}"
     used = {scorer for _, _, scorer, _ in cells}
     for name in sorted(used - {row.scorer for row in scorers}):
-        yield f"{name}: a table reads its scores, and no such scorer is made; correct the name in the settings"
+        yield f"{name}: a table reads its scores, and there is no such scorer; correct the settings"
     scored = {benchmark for _, benchmark, _, _ in cells}
     for name in [*settings.own_benchmarks, *paper_benchmarks(settings)]:
         if name not in scored:
-            yield f"{name}: no scorer scores this benchmark; name bases or reward_models, or leave the benchmark out"
+            yield f"{name}: no scorer scores this benchmark; name bases or reward_models, or leave it out"
 
 
 def shown_off_the_shelf(settings: Settings, table: str) -> list[str]:
@@ -179,12 +181,12 @@ def gate_models(settings: Settings) -> list[str]:
 
 
 def ties_of(entry: dict) -> str:
-    """Return how ties of a reward model count: a judge may give no verdict, which is half right in RewardBench."""
+    """Return how ties of a reward model count: a judge without a verdict is half right in RewardBench."""
     return "half" if entry.get("verdict") == "text" or "question" in entry else "wrong"
 
 
 def ready_made(settings: Settings, catalog: Catalog) -> dict[str, dict]:
-    """Return {name: entry} of the reward models that are not trained here: of config.yaml, then off_the_shelf."""
+    """Return {name: entry} of reward models not trained here: of config.yaml, then off_the_shelf."""
     configured = {name: as_entry(model) for name, model in settings.reward_models.items()}
     return {**configured, **{name: catalog.reward_models[name] for name in settings.off_the_shelf}}
 
@@ -204,13 +206,12 @@ def local_judges(settings: Settings) -> dict[str, dict]:
     """Return {judge: entry} of Think-as-Locals' judges: the base, the warm-up, and each training by GRPO."""
     judges = settings.think_as_locals
     warmed = ["warmup"] if judges.warmup else []
-    repeats = [f"full-{number}" for number in range(2, judges.seeds + 1)]
     asked = {"kind": GENERATIVE, **dict(judges.judge)}
     found = {
         "base": {**asked, "verdict": "no-criteria", "model": judges.base},
         "base-with-criteria": {**asked, "verdict": "criteria", "model": judges.base},
     }
-    for name in [*warmed, *judges.runs, *repeats]:
+    for name in [*warmed, *judges.runs, *judges.repeats]:
         verdict = "no-criteria" if name == WITHOUT_CRITERIA else "criteria"
         found[name] = {**asked, "verdict": verdict, "think_as_locals": name}
     return found
@@ -238,7 +239,7 @@ def _scorers(settings: Settings, catalog: Catalog) -> Iterator[Scorer]:
         yield Scorer(f"{kind}-{base}", BASELINE, base, ties="half", entry=entry)
     judges = settings.think_as_locals
     for name, entry in local_judges(settings).items():
-        seed = int(name.rpartition("-")[2]) if name.startswith("full-") else 1
+        seed = int(name.rpartition("-")[2]) if name in judges.repeats else 1
         yield Scorer(
             name, GENERATIVE, judges.base, seed=seed if "think_as_locals" in entry else None, entry=entry
         )
@@ -331,12 +332,11 @@ def _carb_cells(settings: Settings, models: Sequence[str]) -> Iterator[tuple[str
     main = [
         name for name in ("base", "base-with-criteria", "warmup", "full", WITHOUT_CRITERIA) if name in ours
     ]
-    repeats = [name for name in ours if name.startswith("full-")]
     tables = {
         "carb_think_as_locals": [*main, *judges.others],
         "carb_reward_ablation": writing,
         "carb_judge_claims": ["base", "base-with-criteria", *writing],
-        "carb_locals_learning": ["base-with-criteria", *writing, *repeats],
+        "carb_locals_learning": ["base-with-criteria", *writing, *judges.repeats],
     }
     for table, names in tables.items():
         parts = ["held_out"] if table == "carb_locals_learning" else ["rewardbench", "carb"]
