@@ -14,12 +14,12 @@ value or table, then comes a file below docs/data/, then conditions, then a colo
     <!-- end -->
 
 Fields are columns of a row, in Python's format. `{count:word}` writes a small number as a word, `{s:time}`
-seconds as a duration. A condition `column=value` keeps the rows that have it, `column=a,b` those with one of
-these values, and `column!=value` those without it; `~` is a space. A table of a .md file needs no format: the
-run rendered it. Where docs/data/ has no such file yet, `not run yet` is shown. `mini/run.csv+table2.csv` is
-filled from the first file only if the other one, in the same folder, is there, too. The file `rules` has one
-row: the number of rules in workflow/claims.yaml by `written`, and `all`. A wrong column or row is an
-error."""
+seconds as a duration, and `{p:p}` a p-value as 0.012 or <0.001. A condition `column=value` keeps the rows
+that have it, `column=a,b` those with one of these values, and `column!=value` those without it; `~` is a
+space. A table of a .md file needs no format: the run rendered it. Where docs/data/ has no such file yet, `not
+run yet` is shown. `mini/run.csv+table2.csv` is filled from the first file only if the other one, in the same
+folder, is there, too. The file `rules` has one row: the number of rules in workflow/claims.yaml by `written`,
+and `all`. A wrong column or row is an error."""
 
 import argparse
 import contextlib
@@ -35,6 +35,7 @@ import pandas as pd
 
 from polyreward.artifacts.sums import write_sums
 from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.tables import NAMES, p_text
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.costs import job_costs, jobs_run
 from polyreward.ops.hardware import RAN_ON
@@ -60,7 +61,8 @@ LARGEST = 300_000  # bytes of a table that is copied: figures of many points sta
 
 
 class Cell(float):
-    """A number of a table; `{x:word}` writes small ones as words, `{x:time}` seconds as a duration."""
+    """A number of a table; `{x:word}` writes small ones as words, `{x:time}` seconds as a duration, `{x:p}`
+    a p-value."""
 
     def __new__(cls, text: str) -> "Cell":
         """Keep a cell's own digits."""
@@ -76,6 +78,8 @@ class Cell(float):
             return WORDS[int(self)] if self < len(WORDS) else f"{self:.0f}"
         if form == "time":
             return duration(self)
+        if form == "p":
+            return p_text(self).replace("<", "&lt;")
         return format(float(self), form or ".10g") if form or len(self.text) > SHORT else self.text
 
 
@@ -100,7 +104,8 @@ def rows_of(path: Path, conditions: str) -> list[dict]:
         table = table[~found if unequal else found]
     if table.empty:
         raise PolyrewardError(f"{path.name} has no row with {conditions}")
-    return [{name: _cell(value) for name, value in row.items()} for row in table.to_dict("records")]
+    rows = table.to_dict("records")
+    return [{name: value if name in NAMES else _cell(value) for name, value in row.items()} for row in rows]
 
 
 def _cell(value: str) -> str | Cell:

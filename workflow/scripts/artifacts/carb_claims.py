@@ -2,19 +2,18 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from polyreward.analysis.comparison import Benchmark
 from polyreward.claims.carb_evidence import read_carb_evidence
 from polyreward.claims.carb_printed import CarbPrinted
 from polyreward.claims.table import claims_table, write_claims
+from polyreward.core.tables import read_csv
 from polyreward.ops.jobs import run
 
 
 def main(snakemake):
     params, inputs = snakemake.params, snakemake.input
     evidence = read_carb_evidence(inputs, benchmark=Benchmark(**params.benchmark), **params.evidence)
-    published = {Path(path).stem.removeprefix("carb_"): pd.read_csv(path) for path in inputs.published}
+    published = {Path(path).stem.removeprefix("carb_"): read_csv(path) for path in inputs.published}
     table = claims_table(
         params.claims, evidence, CarbPrinted(**published), params.evidence["board"]["interval"]["confidence"]
     )
