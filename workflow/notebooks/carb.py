@@ -47,7 +47,7 @@ from polyreward.carb.figures.figure5 import draw_rows
 from polyreward.carb.leaderboard import COUNTS, Leaderboard, display_leaderboard
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import score_file, stage
-from polyreward.core.tables import read_scores
+from polyreward.core.tables import read_csv, read_scores
 
 # Jupyter starts in the notebook's folder, the pipeline in the project's: on in the project's
 os.chdir(next(folder for folder in (Path.cwd(), *Path.cwd().parents) if (folder / "config.yaml").exists()))
@@ -91,7 +91,7 @@ def with_ends(value, draws, sign=""):
 # As the pipeline wrote it:
 
 # %%
-leaderboard = pd.read_csv(f"{RESULTS}/carb_leaderboard.csv", dtype=dict.fromkeys(COUNTS, "Int64"))
+leaderboard = read_csv(f"{RESULTS}/carb_leaderboard.csv", dtype=dict.fromkeys(COUNTS, "Int64"))
 display_leaderboard(leaderboard, [*cultures, *domains], level)
 
 # %% [markdown]
@@ -116,7 +116,7 @@ pd.testing.assert_frame_equal(board.table(), leaderboard, atol=1e-6, check_dtype
 # One item with its answers' scores, and how many items there are.
 
 # %%
-glance, names = pd.read_csv(f"{RESULTS}/carb_figure1.csv"), own_names(cultures)
+glance, names = read_csv(f"{RESULTS}/carb_figure1.csv"), own_names(cultures)
 with fonts_for(texts_by_culture(glance, names)) as families:
     show(draw_figure1(glance, names, families), "CARB's Figure 1, redrawn from carb_figure1.csv")
 
@@ -128,7 +128,7 @@ with fonts_for(texts_by_culture(glance, names)) as families:
 # %%
 chance = board.chance("carb")
 show(
-    draw_figure2(pd.read_csv(f"{RESULTS}/carb_figure2.csv"), chance, level),
+    draw_figure2(read_csv(f"{RESULTS}/carb_figure2.csv"), chance, level),
     "CARB's Figure 2, redrawn from carb_figure2.csv",
 )
 
@@ -139,7 +139,7 @@ show(
 
 # %%
 show(
-    draw_figure3(pd.read_csv(f"{RESULTS}/carb_figure3.csv"), chance, level),
+    draw_figure3(read_csv(f"{RESULTS}/carb_figure3.csv"), chance, level),
     "CARB's Figure 3, redrawn from carb_figure3.csv",
 )
 
@@ -149,7 +149,7 @@ show(
 # Does a benchmark tell how good the answers are that a reward model picks?
 
 # %%
-points, correlations = (pd.read_csv(f"{RESULTS}/carb_{name}.csv") for name in ("figure5", "correlation"))
+points, correlations = (read_csv(f"{RESULTS}/carb_{name}.csv") for name in ("figure5", "correlation"))
 show(
     draw_rows(points, correlations, rating, interval.confidence),
     "CARB's Figure 5, redrawn from carb_figure5.csv",
