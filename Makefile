@@ -25,7 +25,7 @@ export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
 endif
 
 # Overlays of the scale that has a file's folder as its `results`.
-overlays = $(shell $(BIN)/polyreward overlays $(1))$(if $(filter 1,$(.SHELLSTATUS)),$(error stopped before $@))
+overlays = $(shell $(BIN)/polyreward overlays $(1))$(if $(filter-out 0,$(.SHELLSTATUS)),$(error stopped before $@))
 
 # Progress: one line that is updated; LOGGER= gives Snakemake's own log, job by job.
 LOGGER ?= polyreward
