@@ -44,6 +44,7 @@ from polyreward.artifacts.figures import paper_style
 from polyreward.core.conversations import as_text
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import ModelName, score_file, stage
+from polyreward.core.sheet import read_sheet
 from polyreward.core.tables import read_csv, read_scores
 from polyreward.transfer.figure1 import draw_figure1
 from polyreward.transfer.figure2 import draw_figure2
@@ -114,7 +115,8 @@ scores = read_scores(
     for training in (source, language)
     for seed in seeds
 )
-transfer = transfer_table(scores, source, benchmark, interval)
+sheet = read_sheet(f"{RESULTS}/work/scorers.csv")
+transfer = transfer_table(scores, sheet, source, benchmark, interval)
 pd.testing.assert_frame_equal(
     transfer[list(table1)].reset_index(drop=True), table1, atol=1e-6, check_dtype=False
 )

@@ -17,6 +17,7 @@ STACKED = {
 NOTEBOOKS = {
     "transfer": [
         "workflow/catalog/benchmarks.yaml",
+        ancient("<results>/work/scorers.csv"),
         *expand(
             "<results>/{name}.csv",
             name=["table1", "figure1", "figure2", "figure2_ks", "figure3", "figure3_judge"],
