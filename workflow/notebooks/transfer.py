@@ -204,7 +204,7 @@ for drawn in ("templates", "pairs"):
     of_draw = scores.assign(template=scores["id"]) if drawn == "pairs" else scores
     for level in LEVELS:
         at_level = transfer_table(
-            of_draw, source, benchmark, Interval(interval.samples, level, interval.seed)
+            of_draw, sheet, source, benchmark, Interval(interval.samples, level, interval.seed)
         )
         delta = at_level[at_level["rm_training"] == "delta"]
         decided = (delta["avg_low"] > 0) | (delta["avg_high"] < 0)

@@ -8,6 +8,7 @@ from pydantic_core import PydanticCustomError
 from polyreward.settings.base import URL, Count, CountFromZero, PlainName, Positive, Section, Share, optional
 
 PLACES = ("model", "path", "hub", "think_as_locals")
+HUB_ID = r"^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)?$"
 JUDGE_TEMPLATE = r"\{prompt\}[\s\S]*\{(answers|lettered)\}|\{(answers|lettered)\}[\s\S]*\{prompt\}"
 
 
@@ -20,7 +21,7 @@ class Source(Section):
     """A name in workflow/catalog/models.yaml."""
     path: str = optional()
     """A folder that transformers can load."""
-    hub: str = optional()
+    hub: str = optional(pattern=HUB_ID)
     """An id of the Hugging Face hub; pin its revision."""
     think_as_locals: str = optional()
     """A judge that is trained here: warmup, or one of think_as_locals.runs."""
