@@ -66,7 +66,7 @@ def test_only_what_is_of_the_catalog_may_be_missing_and_only_by_the_setting(
 
 def test_a_model_may_be_missing_wherever_its_name_is_among_the_wildcards(tmp_path, monkeypatch):
     """The anchor's rule, and that of own benchmarks, have the benchmark first."""
-    module, found = script("score/configured_reward_scores"), job(tmp_path)
+    module, found = script("score/ready_made_scores"), job(tmp_path)
 
     def gated(*given):
         raise UnavailableError("rm: gated")

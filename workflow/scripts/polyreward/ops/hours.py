@@ -76,14 +76,12 @@ class Estimate:
             case "reward_model" | "judge_reward_model":
                 tokens = self._tokens(wildcards.model.rpartition("_")[2])
                 learns = 2 * pairs * settings.reward_model.epochs * PADDING * tokens
-            case "reward_scores" | "anchor_scores":  # the first also with the source's reward model
+            case "reward_scores" | "single_scores":  # the first also with the source's reward model
                 reads = (2 if rule == "reward_scores" else 1) * self._scored(benchmark, wildcards.language)
-            case "source_reward_scores":
-                reads = self._scored(benchmark, settings.source_language)
             case "cross_reward_scores":
                 reads = (len(languages) - 1) * self._scored(benchmark, *languages)
-            case "catalogued_reward_scores" | "base_loglik_scores" | "base_pmi_scores":
-                reads = self._scored(benchmark, *languages)
+            case "ready_made_scores" | "base_likelihood_scores":  # the second with and without requests
+                reads = (2 if rule == "base_likelihood_scores" else 1) * self._scored(benchmark, *languages)
             case "base_probe_scores":
                 rows = min(pairs, settings.probe_pairs or inf) + self._rows(benchmark)
                 reads = 2 * rows * self._tokens(*languages)
@@ -121,7 +119,7 @@ class Estimate:
                 texts = 2 * (rows + len(carb.domains) * len(judged.cultures) * per_cell)
                 reads = texts * QUESTION
                 steps = texts / (judges.judge_token_budget / (QUESTION + written)) * written
-            case "carb_scores" | "carb_judge_scores":
+            case "carb_scores":
                 reads = 16 * items * ITEM
             case "carb_perturbed_scores":
                 consistent = len(carb.cultures) * (carb.consistency.items_per_cell or ITEMS)
@@ -132,7 +130,7 @@ class Estimate:
                 steps = questions * longest
             case "grpo_answers" | "grpo_start_answers":
                 steps = questions / 64 * longest
-            case "candidate_scores" | "candidate_judge_scores":
+            case "candidate_scores":
                 texts = questions * carb.candidates.per_question * len(carb.policies)
                 reads = texts * (ITEM + longest)
         return reads, steps, learns

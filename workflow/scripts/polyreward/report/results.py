@@ -15,10 +15,13 @@ MAKE_KNOWS = ([], ["workflow/scales/tiny.yaml"])  # overlays of the scales that 
 
 @dataclass(frozen=True)
 class Results:
-    """A results folder and its scale's registry; about: the scale in one sentence; configfiles: overlays."""
+    """A results folder and its scale's registry.
+
+    languages: names, the source's first. configfiles: overlays. about: the scale in one sentence."""
 
     folder: Path
     registry: Registry
+    languages: list[str]
     configfiles: list[str]
     about: str
 
@@ -60,7 +63,8 @@ def results_of(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
     models = read_models(configfiles, root)
     registry = registry_of(models.settings, models.catalog, read_yaml(root / "workflow/artifacts.yaml"))
     about = about_scale([root / path for path in ("config.yaml", *configfiles)])
-    return Results(folder, registry, list(configfiles), about)
+    languages = list(models.catalog.facts("name", models.settings.languages).values())
+    return Results(folder, registry, languages, list(configfiles), about)
 
 
 def about_scale(paths: Sequence[Path]) -> str:

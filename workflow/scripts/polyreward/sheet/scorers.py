@@ -156,7 +156,7 @@ def ties_of(entry: dict) -> str:
 
 
 def ready_made(settings: Settings, catalog: Catalog) -> dict[str, dict]:
-    """Return {name: entry} of the reward models not trained here: those of config.yaml, then off_the_shelf."""
+    """Return {name: entry} of the reward models not trained here: of config.yaml, then of off_the_shelf."""
     configured = {name: as_entry(model) for name, model in settings.reward_models.items()}
     return {**configured, **{name: catalog.reward_models[name] for name in settings.off_the_shelf}}
 
