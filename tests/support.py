@@ -76,7 +76,8 @@ def registry() -> dict[str, dict]:
     from polyreward.sheet.registry import registry_of
 
     artifacts = yaml.safe_load((ROOT / "workflow/artifacts.yaml").read_text(encoding="utf-8"))
-    return registry_of(read_models([], ROOT), artifacts).entries
+    models = read_models([], ROOT)
+    return registry_of(models.settings, models.catalog, artifacts).entries
 
 
 def refused(call, *arguments, **options) -> str:

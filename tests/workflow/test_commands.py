@@ -18,7 +18,8 @@ from snakemake.utils import update_config
 from support import ROOT, TINY, checkout, snakemake
 
 from polyreward import cli
-from polyreward.config.settings import Places, check_fit, parsed_settings
+from polyreward.settings.messages import Places, parsed_settings
+from polyreward.sheet.checks import check_fit
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
 from polyreward.sheet.catalogs import Project, read_catalogs
@@ -173,10 +174,10 @@ def test_each_block_of_settings_fits_config_yaml(monkeypatch):
         config = read_yaml(ROOT / "config.yaml")
         for block in (text for language, text in blocks(page) if language == "yaml"):
             update_config(config, yaml.safe_load(block))
-            known = read_catalogs(Project(ROOT), config.get("language_folders", {}), ROOT)
+            catalog = read_catalogs(Project(ROOT), config.get("language_folders", {}), ROOT)
             tried += 1
             try:
-                check_fit(parsed_settings(config, Places([])), known, Places([]))
+                check_fit(parsed_settings(config, Places([])), catalog, Places([]))
             except PolyrewardError as error:
                 problems = str(error).splitlines()[1:]
                 assert [line for line in problems if MODEL not in line] == [], page

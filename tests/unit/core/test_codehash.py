@@ -56,7 +56,7 @@ EDITS = {
     "how a CSV is written": ("core/tables", "DIGITS = 6", "DIGITS = 7", {"training_pool", "table1"}, {"base_model"}),
     "far below": ("models/batches", "> budget", ">= budget", {"reward_model", "reward_scores"}, {"table1"}),
     "a whole package": ("translation/__init__", '"""', 'print()\n"""', {"translated_rows"}, {"table1"}),
-    "a scale's settings": ("config/scale", '"""', 'print()\n"""', set(), {"table1", "claims", "reward_model"}),
+    "a scale's settings": ("sheet/scorers", '"""', 'print()\n"""', set(), {"table1", "claims", "reward_model"}),
 }  # fmt: skip
 
 

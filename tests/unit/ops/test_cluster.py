@@ -130,11 +130,11 @@ def test_without_a_gpu_a_local_run_says_which_rules_need_one(monkeypatch, params
 
 @pytest.mark.parametrize("scale", ["gpu", "paper"])
 def test_every_package_that_a_scale_s_trainings_need_is_named_before_the_first_job(scale, monkeypatch):
-    plan = read_models([f"workflow/scales/{scale}.yaml"], ROOT)
+    plan = read_models([f"workflow/scales/{scale}.yaml"], ROOT).settings
     trainings = {
-        "reward_model": plan.training(plan.settings.reward_model),
-        "dpo_policy": plan.policy_training(plan.settings.alignment.dpo),
-        "locals_grpo": plan.policy_training(plan.settings.think_as_locals.grpo),
+        "reward_model": plan.training_arguments(plan.reward_model),
+        "dpo_policy": plan.policy_arguments(plan.alignment.dpo),
+        "locals_grpo": plan.policy_arguments(plan.think_as_locals.grpo),
     }
     monkeypatch.chdir(ROOT)
     jobs = [job(rule, {"training": training, "launch": plan.launch}) for rule, training in trainings.items()]

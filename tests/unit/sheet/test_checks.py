@@ -7,7 +7,7 @@ from operator import attrgetter
 import pytest
 from settings_data import (
     CONFIG,
-    KNOWN,
+    CATALOG,
     LEFT_OUT,
     QUESTIONS,
     SERVE,
@@ -21,11 +21,11 @@ from settings_data import (
 from snakemake.utils import update_config
 from support import ROOT
 
-from polyreward.config.settings import Places, check_catalogs
 from polyreward.core.errors import PolyrewardError
+from polyreward.settings.messages import Places
 from polyreward.settings.model import Settings
-from polyreward.sheet.catalogs import Project, read_catalogs
-from polyreward.sheet.checks import NAMES
+from polyreward.sheet.catalogs import Catalog, Project, read_catalogs
+from polyreward.sheet.checks import NAMES, check_catalogs
 
 JUDGE = {"kind": "generative", "model": "gemma"}
 GRPO = {**load("workflow/scales/tiny.yaml")["carb"]["grpo"], "policy": "gemma", "reward_models": None}
@@ -155,7 +155,8 @@ def reward_model(**entry):
         ({"carb__cultures": ["en", "es"]}, "carb.cultures", "name more, or `item_files`"),
         ({"think_as_locals__runs__warmup": WEIGHTS}, "think_as_locals.runs.warmup", "another name"),
         ({"think_as_locals__runs__full-2": WEIGHTS}, "think_as_locals.runs.full-2", "another name"),
-        ({"think_as_locals__runs": {"no-corr": WEIGHTS}}, "think_as_locals.runs", "has no `full`"),
+        ({"think_as_locals__runs": {"no-criteria": WEIGHTS}}, "think_as_locals.runs", "has no `full`"),
+        ({"think_as_locals__runs": {"full": WEIGHTS}}, "think_as_locals.runs", "has no `no-criteria`"),
         ({"think_as_locals__others": ["gemma-judg"]}, "think_as_locals.others", "`gemma-judg` is unknown"),
         ({"think_as_locals__others": ["gemma-rm"]}, "think_as_locals.others", "no judge that writes"),
         ({"think_as_locals__others": ["full"], "reward_models": {"full": JUDGE}}, "think_as_locals.others", "too"),
@@ -179,11 +180,11 @@ def test_what_does_not_fit_is_named_with_its_key_and_what_to_do(change, key, phr
 
 def test_the_question_of_a_judge_from_elsewhere_is_checked():
     entries = {"rm-r1": {"kind": "generative", "hub": "a/b", "question": "rewardbench"}}
-    known = dataclasses.replace(KNOWN, reward_models={**KNOWN.reward_models, **entries})
-    (found,) = problems(known, think_as_locals__others=["rm-r1", "gemma-judge"])
+    catalog = dataclasses.replace(CATALOG, reward_models={**CATALOG.reward_models, **entries})
+    (found,) = problems(catalog, think_as_locals__others=["rm-r1", "gemma-judge"])
     assert found.startswith("think_as_locals.others: `rm-r1`") and "more than a label" in found
     entries["rm-r1"]["verdict"] = "text"
-    assert problems(known, think_as_locals__others=["rm-r1", "gemma-judge"]) == []
+    assert problems(catalog, think_as_locals__others=["rm-r1", "gemma-judge"]) == []
 
 
 def test_every_scale_is_a_configuration():
@@ -193,17 +194,17 @@ def test_every_scale_is_a_configuration():
         if scale.stem.startswith("paper_"):
             update_config(config, load("workflow/scales/paper.yaml"))
         update_config(config, load(scale))
-        known = read_catalogs(Project(ROOT), config.get("language_folders", {}), ROOT)
-        assert list(map(str, problems_of(config, known))) == []
+        catalog = read_catalogs(Project(ROOT), config.get("language_folders", {}), ROOT)
+        assert list(map(str, problems_of(config, catalog))) == []
 
 
 def test_wrong_entries_of_the_catalogs_are_named(monkeypatch):
     monkeypatch.chdir(ROOT)
     entries = load("workflow/catalog/reward_models.yaml")
     first = next(iter(entries))
-    known = Known({}, {**entries, first: {**entries[first], "colour": "red"}}, {"mini-eval": {}}, {"mini": {"dataset": "mini-evl"}}, {})  # fmt: skip
+    catalog = Catalog({}, {**entries, first: {**entries[first], "colour": "red"}}, {"mini-eval": {}}, {"mini": {"dataset": "mini-evl"}}, {})  # fmt: skip
     with pytest.raises(PolyrewardError) as caught:
-        check_catalogs(known)
+        check_catalogs(catalog)
     _, entry, benchmark = str(caught.value).splitlines()
     assert entry.startswith("  - workflow/catalog/reward_models.yaml:")
     assert f": {first}.colour: unknown key" in entry

@@ -4,11 +4,12 @@ import pytest
 from settings_data import SERVE as LIMITS
 from settings_data import settings_with
 
-from polyreward.config.model_files import ModelFiles
-from polyreward.config.scale import Scale
 from polyreward.core.codehash import code_at
+from polyreward.sheet.catalogs import Catalog
+from polyreward.sheet.data import dataset_file
+from polyreward.sheet.entries import Models
 
-KNOWN = Known(
+CATALOG = Catalog(
     models={
         "small": {"source": {"kind": "pypi"}, "parameters_b": 0.5},
         "gated": {"source": {"kind": "hub", "id": "org/gated", "revision": "main"}, "parameters_b": 1},
@@ -27,8 +28,8 @@ HUB = "out/work/1_sources/hub"
 
 
 def files_of(**changes):
-    """Return the files of a scale of these catalogs."""
-    return ModelFiles(Scale(settings_with({"results": "out", **changes}), KNOWN))
+    """Return where models of a scale of these catalogs lie."""
+    return Models(settings_with({"results": "out", **changes}), CATALOG)
 
 
 @pytest.fixture
@@ -43,13 +44,11 @@ def test_all_that_the_hub_has_is_known_by_its_name_in_files_and_has_a_revision(f
     assert files.hub == {("dataset", "org--pool@abc"): ("org/pool", "abc")} | {
         ("model", f"org--{name}@{revision}"): (f"org/{name}", revision) for name, revision in models.items()
     }
-    (path,) = files.revision("model", KNOWN.models["gated"]["source"])
+    (path,) = files.revision("model", CATALOG.models["gated"]["source"])
     assert path.endswith("revisions/model/org--gated@main.yaml")
-    assert files.revision("model", KNOWN.models["small"]["source"]) == []
-    assert (files.items("own"), files.items("pool")) == (
-        "resources/own",
-        "out/work/1_sources/data/pool.jsonl",
-    )
+    assert files.revision("model", CATALOG.models["small"]["source"]) == []
+    items = [dataset_file(files.settings, CATALOG, name) for name in ("own", "pool")]
+    assert items == ["resources/own", "out/work/1_sources/data/pool.jsonl"]
 
 
 @pytest.mark.parametrize(("entry", "folder"), [

@@ -6,10 +6,10 @@ from babel.messages.pofile import read_po, write_po
 from support import ROOT, TINY, refused
 
 from polyreward.cli import main
-from polyreward.config.scale import Scale
-from polyreward.config.translation import engine_of, languages_brought, languages_translated
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.preflight import check_languages, update_folder
+from polyreward.sheet.engines import engine_of
+from polyreward.sheet.entries import Models, read_models, with_language
 from polyreward.sheet.languages import CATALOG, FACTS, folder_problems, with_folders
 from polyreward.sheet.registry import registry_of
 
@@ -17,15 +17,15 @@ GERMAN = "name: German\nscript: Latn\nresource_class: 5\nfamily: Indo-European\n
 
 
 @pytest.fixture(scope="module")
-def scale():
+def models():
     return read_models([TINY], ROOT)
 
 
 @pytest.fixture(scope="module")
-def begun(scale, tmp_path_factory):
+def begun(models, tmp_path_factory):
     """Return a folder as `polyreward language update de` begins it."""
     folder = tmp_path_factory.mktemp("languages") / "de"
-    update_folder("de", folder, scale, ROOT)
+    update_folder("de", folder, models, ROOT)
     return folder
 
 
@@ -36,7 +36,7 @@ def messages(folder):
 
 
 @pytest.fixture
-def german(begun, tmp_path, scale):
+def german(begun, tmp_path, models):
     """Return a function that gives scale tiny German as its one target language, by a begun folder.
 
     coverage: all or part. texts: translates, by a text's number and itself."""
@@ -50,7 +50,7 @@ def german(begun, tmp_path, scale):
             message.string = texts(number, message.id)
         with open(folder / CATALOG, "wb") as stream:
             write_po(stream, catalog)
-        return scale.with_language("de", str(folder), ROOT)
+        return with_language(models, "de", str(folder), ROOT)
 
     return translated
 
@@ -123,7 +123,7 @@ def test_a_language_that_a_model_translates_needs_no_texts(german, tmp_path):
     engine = {"default": "gettext", "de": "tiny-gemma"}
     translation = by_catalog.settings.translation.model_copy(update={"engine": engine})
     settings = by_catalog.settings.model_copy(update={"translation": translation})
-    by_model = Scale(settings, by_catalog.known)
+    by_model = Models(settings, by_catalog.catalog)
     assert check_languages(by_model, ROOT) == []
     (tmp_path / "de" / CATALOG).unlink()
     assert check_languages(by_model, ROOT) == []
@@ -144,13 +144,11 @@ def test_the_command_begins_a_folder_and_lists_what_it_lacks(tmp_path, capsys):
 
 def test_french_is_an_overlay_whose_table_is_the_next_one_and_whose_texts_are_there():
     french = read_models([TINY, "workflow/scales/french.yaml"], ROOT)
-    tables = registry_of(french, read_yaml(ROOT / "workflow/artifacts.yaml"))
+    tables = registry_of(french.settings, french.catalog, read_yaml(ROOT / "workflow/artifacts.yaml"))
     languages = ["en", "es", "it", "ko", "zh", "fr"]
     assert tables.language_tables == {f"table{number}": one for number, one in enumerate(languages, 3)}
     assert tables.entry("table8")["number"] == "Table 8" and "French benchmark" in tables.caption("table8")
     assert "table8" not in tables.printed() and "results/french/table8.csv" in tables.targets("transfer")
-    assert languages_brought(french, "mini-passages") == languages[:-1]
-    assert languages_translated(french, "mini-passages") == ["fr"]
     engine = engine_of(french, "fr")
     assert engine.file == "resources/languages/fr/catalog.po"
     assert engine.arguments == {"engine": engine.settings, "part": True}

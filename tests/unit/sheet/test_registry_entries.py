@@ -1,11 +1,9 @@
 """The registry: tables of one language each, what a scale makes of it, and what a page shows."""
 
-from types import SimpleNamespace
-
 import pytest
+from settings_data import settings_with
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.naming import Paths
 from polyreward.sheet.registry import Registry, by_language
 
 ONE = {
@@ -20,17 +18,16 @@ ENTRIES = {"one": ONE, "per_language": {"tables": {"table3": "en", "table7": "zh
 NAMES = {"en": "English", "zh": "Chinese"}
 
 
+def registry_with(**own):
+    """Return the registry of a scale in English and Spanish with a benchmark of the user's own."""
+    own = {"mine": {"path": "m.jsonl", "language": "de", **own}}
+    settings = settings_with({"results": "out", "target_languages": ["es"], "own_benchmarks": own})
+    return Registry(settings, "A check.", by_language(ENTRIES, NAMES), lambda path, **flags: (path, flags))
+
+
 @pytest.fixture
 def registry():
-    own = {"mine": SimpleNamespace(language="de", about=None)}
-    scale = SimpleNamespace(
-        paths=Paths("out"),
-        settings=SimpleNamespace(source_language="en", own_benchmarks=own),
-        languages=["en", "es"],
-        confidence="95%",
-        check="A check.",
-    )
-    return Registry(scale, by_language(ENTRIES, NAMES), lambda path, **flags: (path, flags))
+    return registry_with()
 
 
 def test_an_entry_of_several_languages_is_a_table_for_each_and_a_further_language_gets_the_next():
@@ -81,9 +78,8 @@ def test_captions_say_the_level_of_the_intervals_and_an_own_benchmark_s_what_it_
     assert (entry["rule"], entry["target"]) == ("own_benchmark_table", "benchmark_mine.csv")
     begin = "Accuracy (%) of every scorer on mine (de), on each subset and "
     after = "The chosen answer must score above every rejected one"
-    for about, said in ((None, ""), ("Pairs of {mine}.", "Pairs of {mine}. ")):
-        registry.scale.settings.own_benchmarks["mine"].about = about
-        caption = registry.caption("benchmark_mine")
+    for own, said in (({}, ""), ({"about": "Pairs of {mine}."}, "Pairs of {mine}. ")):
+        caption = registry_with(**own).caption("benchmark_mine")
         assert caption.startswith(begin) and f"with 95% Wilson intervals over items. {said}{after}" in caption
 
 

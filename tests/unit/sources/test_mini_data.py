@@ -35,7 +35,7 @@ SETS = {
     name: read_templates(data_files(DATA / name), SCHEMA) for name in ("pool", "pool_twins", "eval", "twins")
 }
 SCALE = read_models([], ROOT)
-CATEGORY = SCALE.categories("mini-rewardbench")
+CATEGORY = SCALE.catalog.categories("mini-rewardbench")
 LANGUAGES = ["es", "it", "ko", "zh"]
 CATALOGS = {language: DATA / f"catalogs/{language}.po" for language in LANGUAGES}
 CATALOGS["fr"] = ROOT / "resources/languages/fr/catalog.po"  # it has a part of the texts

@@ -23,7 +23,7 @@ from polyreward.training.launch import train_job
 from polyreward.training.policies import train_dpo, train_sft
 from polyreward.training.reward_model import train_reward_model
 
-SCALES = {name: read_models([f"workflow/scales/{name}.yaml"], ROOT) for name in ("gpu", "paper")}
+SCALES = {name: read_models([f"workflow/scales/{name}.yaml"], ROOT).settings for name in ("gpu", "paper")}
 locals_pairs = script("prepare/locals_pairs")
 REPLY = {"max_new_tokens": 4, "steps": 1, "vllm": False}  # vLLM needs a card, and replies nothing else
 PAIRS = [{**ROWS[number % len(ROWS)], "id": f"p{number}"} for number in range(128)]
@@ -77,7 +77,7 @@ def step(bases, tmp_path, card):
             update={"gradient_accumulation": 1, "save_every": 10**6, **dict(changes)}
         )
         liger = function is not train_reward_model
-        of_scale = scale.policy_training(settings) if liger else scale.training(settings)
+        of_scale = scale.policy_arguments(settings) if liger else scale.training_arguments(settings)
         params = SimpleNamespace(
             training={**of_scale, **given}, launch=None, seed=1, checkpoints=tmp_path / "checkpoints"
         )
@@ -90,7 +90,7 @@ def step(bases, tmp_path, card):
         eight_bit = "8bit" in getattr(settings, "optimizer", "")
         assert card.optimizer == ([(8, True)] if eight_bit else [])
         record = json.loads((tmp_path / "model/training.json").read_text(encoding="utf-8"))
-        assert record["settings"]["precision"] == scale.settings.precision == "bfloat16"
+        assert record["settings"]["precision"] == scale.precision == "bfloat16"
         assert (record["settings"]["lora"] is None) == (settings.lora is None)
 
     return take
@@ -98,22 +98,22 @@ def step(bases, tmp_path, card):
 
 @pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
 def test_a_reward_model_takes_a_step_without_liger(scale, step):
-    step(train_reward_model, PAIRS, scale, scale.settings.reward_model, {"epochs": 1})
+    step(train_reward_model, PAIRS, scale, scale.reward_model, {"epochs": 1})
 
 
 @pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
 def test_a_policy_takes_a_step_of_dpo_with_liger_but_its_loss(scale, step):
-    step(train_dpo, PAIRS, scale, scale.settings.alignment.dpo)
+    step(train_dpo, PAIRS, scale, scale.alignment.dpo)
 
 
 def test_the_warm_up_of_scale_gpu_takes_a_step(step):
     scale = SCALES["gpu"]
-    step(train_sft, PAIRS, scale, scale.settings.think_as_locals.warmup, {"epochs": 1.0})
+    step(train_sft, PAIRS, scale, scale.think_as_locals.warmup, {"epochs": 1.0})
 
 
 @pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
 def test_a_judge_takes_a_step_of_grpo(scale, step):
-    judges = scale.settings.think_as_locals
+    judges = scale.think_as_locals
     pairs = locals_pairs.training_pairs([item("tea", culture) for culture in CULTURES])
     questions = locals_pairs.both_orders(pairs[:8])
     how = {"rewards": judges.runs["full"], "criteria": True, "quote": judges.criteria_quote}
@@ -125,4 +125,4 @@ def test_a_policy_of_scale_paper_takes_a_step_of_grpo_by_a_reward_model(trained,
     prompts = [f"What do people eat in winter? {n}" for n in range(128)]
     scoring = {"dtype": "float32", "max_length": 256, "token_budget": 4096, "attention": "sdpa"}
     how = {"entry": scorer, "scoring": scoring, "cache": tmp_path / "cache"}
-    step(train_policy, prompts, scale, scale.settings.carb.grpo, {**REPLY, "generations": 8}, **how)
+    step(train_policy, prompts, scale, scale.carb.grpo, {**REPLY, "generations": 8}, **how)

@@ -26,7 +26,8 @@ def write_page(results: Results, out: Path, root: Path) -> list:
     links = os.path.relpath(results.folder.resolve(), out.resolve().parent)
     text = rendered(
         root / "workflow/report/page",
-        scale=results.registry.scale,
+        settings=results.registry.settings,
+        languages=results.languages,
         about=results.about,
         command_of_all=results.command_of_all,
         claims=claims,

@@ -15,11 +15,12 @@ from polyreward.sheet.registry import OWN, Registry, registry_of
 class Results:
     """A results folder and its scale's registry.
 
-    configfiles: overlays. by_make: whether make finds them by the folder. about: the scale in one sentence.
+    languages: names, the source's first. configfiles: overlays. by_make: whether make finds them by the folder. about: the scale in one sentence.
     """
 
     folder: Path
     registry: Registry
+    languages: list[str]
     configfiles: list[str]
     by_make: bool
     about: str
@@ -64,7 +65,8 @@ def results_of(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
     about = about_scale([root / path for path in ("config.yaml", *configfiles)])
     own = Path(registry.scale.settings.results)
     by_make = scale_of(own, root) is not None and overlays_of(own, root) == list(configfiles)
-    return Results(folder, registry, list(configfiles), by_make, about)
+    languages = list(models.catalog.facts("name", models.settings.languages).values())
+    return Results(folder, registry, languages, list(configfiles), by_make, about)
 
 
 def about_scale(paths: Sequence[Path]) -> str:

@@ -15,6 +15,7 @@ from polyreward.core.yaml_files import read_yaml
 from polyreward.settings.messages import Key, Places, Problem, raise_problems, type_problems, unknown_names
 from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import RewardModels, Source, as_entry
+from polyreward.settings.think_as_locals import WITHOUT_CRITERIA
 from polyreward.sheet.catalogs import FILES, Catalog
 from polyreward.sheet.languages import folder_problems
 from polyreward.sheet.scorers import OF_BASES
@@ -319,9 +320,10 @@ def _locals(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     for name in judges.runs:
         if JUDGES.fullmatch(name):
             yield Problem((*key, "runs", name), "a judge of another kind is named so; choose another name")
-    if "full" not in judges.runs:
-        text = "has no `full`, the judge with all rewards, to which the tables compare the others; add it"
-        yield Problem((*key, "runs"), text)
+    for name, what in {"full": "with all rewards", WITHOUT_CRITERIA: "that says its verdict at once"}.items():
+        if name not in judges.runs:
+            text = f"has no `{name}`, the judge {what}, to which the tables compare the others; add it"
+            yield Problem((*key, "runs"), text)
     entries = {
         **catalog.reward_models,
         **{name: as_entry(one) for name, one in settings.reward_models.items()},
