@@ -20,6 +20,7 @@ from polyreward.carb.perturbation.sensitivity import (
     sensitivity_index,
     spread,
 )
+from polyreward.core.kinds import is_baseline
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import read_table, write_exact
 from polyreward.ops.jobs import run
@@ -116,7 +117,7 @@ def _estimates(
 def ranked(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Put tables together, scorers of the highest index first, baselines last."""
     table = pd.concat(tables)
-    table = table.assign(last=table["kind"] == "baseline")
+    table = table.assign(last=table["kind"].map(is_baseline))
     table = table.sort_values(["last", "index"], ascending=[True, False], kind="stable")
     return table[PERTURBATION_COLUMNS].reset_index(drop=True)
 

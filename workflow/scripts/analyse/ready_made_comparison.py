@@ -7,6 +7,7 @@ import pandas as pd
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison
 from polyreward.analysis.tables import READY_MADE_COLUMNS
+from polyreward.core.kinds import is_baseline
 from polyreward.core.tables import read_scores, unavailable_reasons, write_table
 from polyreward.core.unavailable import sizes_of
 from polyreward.ops.jobs import run
@@ -24,7 +25,7 @@ def ready_made_table(
 
     missing: {reward model: why its row is empty}. kinds: {reward model: its kind}, in the order of the rows;
     a baseline's ties are half right, as are half_credit's."""
-    half_right = {*half_credit, *(name for name, kind in kinds.items() if kind == "baseline")}
+    half_right = {*half_credit, *(name for name, kind in kinds.items() if is_baseline(kind))}
     comparisons = [
         Comparison(of_language, benchmark, interval, half_right)
         for _, of_language in scores.groupby("language", sort=False)

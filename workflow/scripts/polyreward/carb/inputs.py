@@ -6,6 +6,7 @@ from pathlib import Path
 
 from polyreward.config.model_files import ModelFiles
 from polyreward.config.scale import Scale
+from polyreward.core.kinds import REWARD_KINDS
 from polyreward.core.naming import ModelName, one_of
 from polyreward.core.yaml_files import read_yaml
 from polyreward.settings.reward_models import as_entry
@@ -65,7 +66,7 @@ class Carb:
         """{scorer of rewrites whose score has a zero: which, as carb_sensitivity.parts_of_score has it}."""
         found = {"length": "own"}
         for name, kind in self.perturbed_models.items():
-            if kind != "classifier":
+            if REWARD_KINDS[kind].has_zero:
                 of_judge = "shares" if self.entry(name).get("verdict") == "text" else "log-odds"
                 found[name] = of_judge if kind == "generative" else "own"
         return found
