@@ -41,11 +41,12 @@ from polyreward.analysis.bootstrap import Interval, student_interval
 from polyreward.artifacts.figures import paper_style
 from polyreward.artifacts.fonts import fonts_for
 from polyreward.carb.figures.figure1 import draw_figure1, own_names, texts_by_culture
-from polyreward.carb.figures.figure2 import LOOKS, draw_figure2
+from polyreward.carb.figures.figure2 import draw_figure2
 from polyreward.carb.figures.figure3 import draw_figure3
 from polyreward.carb.figures.figure5 import draw_rows
 from polyreward.carb.leaderboard import COUNTS, Leaderboard, display_leaderboard
 from polyreward.core.files import read_jsonl
+from polyreward.core.kinds import REWARD_KINDS
 from polyreward.core.naming import score_file, stage
 from polyreward.core.tables import read_csv, read_scores
 
@@ -191,8 +192,8 @@ moves.rename_axis("reward_model")
 with paper_style():
     figure, axis = plt.subplots(figsize=(6.9, 0.6 + 0.2 * len(models)), layout="constrained")
     for model in models:
-        colour, marker = LOOKS[kinds[model]]
-        axis.plot(ranks.columns, ranks.loc[model], color=colour, marker=marker, markersize=4, linewidth=0.8)
+        look = {"color": REWARD_KINDS[kinds[model]].colour, "marker": REWARD_KINDS[kinds[model]].marker}
+        axis.plot(ranks.columns, ranks.loc[model], **look, markersize=4, linewidth=0.8)
     last = ranks.iloc[:, -1]
     for rank, of_rank in last.groupby(last):
         text = ", ".join(of_rank.index)
@@ -306,10 +307,8 @@ compared.round(1).rename_axis("scorer")
 with paper_style():
     figure, axis = plt.subplots(figsize=(3.6, 3.4), layout="constrained")
     for kind, rows in compared.loc[models].groupby("kind", sort=False):
-        colour, marker = LOOKS[kind]
-        seaborn.scatterplot(
-            rows, x=on_others, y=on_longest, color=colour, marker=marker, s=25, label=kind, ax=axis
-        )
+        look = {"color": REWARD_KINDS[kind].colour, "marker": REWARD_KINDS[kind].marker}
+        seaborn.scatterplot(rows, x=on_others, y=on_longest, **look, s=25, label=kind, ax=axis)
     axis.axline((chance, chance), slope=1, color="black", linewidth=0.6)
     axis.set_xlabel("score where the right answer is not the longest (%)")
     axis.set_ylabel("score where it is (%)")

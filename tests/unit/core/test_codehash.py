@@ -156,6 +156,12 @@ def test_an_entry_names_its_loader(entry, kind):
     assert loader_of(entry) == LOADERS[kind]
 
 
+def test_a_kind_s_loader_is_in_the_module_of_its_name_and_an_unknown_kind_is_named():
+    assert loader_of({"kind": "implicit"}) == "polyreward.scoring.implicit:load"
+    with pytest.raises(PolyrewardError, match="`kind: implict`: no such kind of reward model"):
+        loader_of({"kind": "implict"})
+
+
 def forget():
     codehash._parsed.clear()
     codehash._known.cache_clear()

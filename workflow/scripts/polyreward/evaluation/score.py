@@ -8,7 +8,8 @@ from pathlib import Path, PurePath
 import pandas as pd
 
 from polyreward.analysis.accuracy import subset_summary
-from polyreward.core.errors import PolyrewardError, raise_all, unknown_name
+from polyreward.core.errors import PolyrewardError, raise_all, unknown, unknown_name
+from polyreward.core.kinds import REWARD_KINDS
 from polyreward.core.logs import announce
 from polyreward.core.seals import intact
 from polyreward.core.tables import as_markdown, p_text
@@ -79,6 +80,7 @@ def score_models(
     models, data = list(map(str, models)), list(map(str, data))
     folder = Path(out) if out is not None and (Path(out).is_dir() or not Path(out).suffix) else None
     problems = [*_named_wrong(models, "model"), *_named_wrong(data, "file of pairs")]
+    problems += unknown("--kind", [kind], REWARD_KINDS, "core/kinds.py")
     if reference and kind != "implicit":
         problems.append(f"--reference: a {kind} has none; add --kind implicit")
     if revision and len(models) > 1:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polyreward.core.kinds import REWARD_KINDS
 from polyreward.ops.machine import TABLE_MB
 from polyreward.scoring.families import EAGER_TOKENS
 from polyreward.settings.base import Section
@@ -97,7 +98,7 @@ class ModelJob:
         if training is None:
             size = BYTES.get(entry.get("dtype"), 2 if half else 4)
             every = (parameters + beside) / entry.get("gpus", 1)
-            cached = entry.get("kind") not in ("classifier", "implicit")
+            cached = "kind" not in entry or REWARD_KINDS[entry["kind"]].writes
             if entry.get("attention") != "eager":
                 return scoring_bytes(shape, every, self.tokens, size, cached)
             tokens = min(self.tokens, EAGER_TOKENS)

@@ -63,7 +63,7 @@ def results_of(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
     models = read_models(configfiles, root)
     registry = registry_of(models.settings, models.catalog, read_yaml(root / "workflow/artifacts.yaml"))
     about = about_scale([root / path for path in ("config.yaml", *configfiles)])
-    own = Path(registry.scale.settings.results)
+    own = Path(models.settings.results)
     by_make = scale_of(own, root) is not None and overlays_of(own, root) == list(configfiles)
     languages = list(models.catalog.facts("name", models.settings.languages).values())
     return Results(folder, registry, languages, list(configfiles), by_make, about)

@@ -9,6 +9,7 @@ from itertools import product
 import pandas as pd
 
 from polyreward.core.errors import raise_all
+from polyreward.core.kinds import BASELINE
 from polyreward.core.naming import TEXT_BASELINES, ModelName, stage
 from polyreward.core.sheet import KNOCKOUT, SHEET_COLUMNS
 from polyreward.settings.model import Settings
@@ -19,7 +20,7 @@ from polyreward.sheet.data import paper_benchmarks
 from polyreward.sheet.entries import Models
 
 SCORE_COLUMNS = ["table", "benchmark", "scorer", "language"]
-CLASSIFIER, IMPLICIT, GENERATIVE, BASELINE = "classifier", "implicit", "generative", "baseline"
+CLASSIFIER, IMPLICIT, GENERATIVE = "classifier", "implicit", "generative"
 OF_BASES = ("probe", "loglik", "pmi")  # baselines of each base; in names before it: probe-<base>
 CARB_TEXT = ("length", "script")  # baselines of CARB that only read an answer
 # Published reward models next to their printed numbers, and the same pairs in other languages
