@@ -134,7 +134,7 @@ def parse_sums(content: bytes, where: str | Path) -> dict[str, str]:
 
 
 def folder_sums(folder: str | Path) -> dict[str, str]:
-    """Return {file: SHA-256} of a folder: what its SHA256SUMS says, or what its files hold where it has none."""
+    """Return {file: SHA-256} of a folder: by its SHA256SUMS, or by its files where it has none."""
     folder = Path(folder)
     if (folder / SUMS).exists():
         return read_sums(folder / SUMS)

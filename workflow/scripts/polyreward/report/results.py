@@ -15,7 +15,8 @@ from polyreward.sheet.registry import OWN, Registry, registry_of
 class Results:
     """A results folder and its scale's registry.
 
-    languages: names, the source's first. configfiles: overlays. by_make: whether make finds them by the folder. about: the scale in one sentence.
+    languages: names, the source's first. configfiles: overlays. by_make: whether make finds them by the
+    folder. about: the scale in one sentence.
     """
 
     folder: Path
