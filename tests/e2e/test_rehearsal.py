@@ -51,7 +51,7 @@ def test_a_model_of_scale_paper_translates_passages(tmp_path):
 def test_the_anchor_scores_published_reward_models_on_both_benchmarks_and_says_what_is_off(tmp_path):
     found = rehearse("anchor", tmp_path, 2, ["results/anchor/anchor.csv"])
     assert found["returncode"] == 0, (tmp_path / "anchor.log").read_text(encoding="utf-8")
-    assert found["jobs"]["anchor_scores"] == 8  # four reward models, in English and in Korean
+    assert found["jobs"]["single_scores"] == 8  # four reward models, in English and in Korean
     table = pd.read_csv(tmp_path / "anchor/results/anchor/anchor.csv")
     printed = table.dropna(subset="printed_pct")
     assert set(printed["language"]) == {"en"} and set(printed["benchmark"]) == {"rewardbench"}

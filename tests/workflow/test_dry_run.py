@@ -30,12 +30,16 @@ def test_every_artifact_of_a_scale_resolves_and_writes_only_below_its_folder(sca
 
 def test_states_that_reward_models_share_are_of_the_base_that_they_start_from():
     bases = {
-        (rule, inputs[0])
-        for rule, inputs, _ in files_of_jobs(planned_whole())
-        if re.match("carb_.*states", rule)
+        (outputs[0].rpartition("/")[2], inputs[0])
+        for rule, inputs, outputs in files_of_jobs(planned_whole())
+        if rule == "carb_states"
     }
-    names, rules = ("gemma-3-270m", "smollm2-135m-instruct"), ("carb_item_states", "carb_perturbed_states")
-    assert bases == {(rule, f"results/work/4_models/bases/{name}") for rule in rules for name in names}
+    names, sets = ("gemma-3-270m", "smollm2-135m-instruct"), ("carb", "carb_perturbed")
+    assert bases == {
+        (f"{itemset}.safetensors", f"results/work/4_models/bases/{name}")
+        for itemset in sets
+        for name in names
+    }
 
 
 def jobs_from_nothing(*arguments):
@@ -70,7 +74,7 @@ def test_two_seeds_train_and_score_every_reward_model_twice(tmp_path):
 def test_table_6_scores_every_reward_model_and_asks_again_for_nothing_of_table_1():
     jobs = jobs_from_nothing("results/table6.csv", "results/table1.csv")
     assert (jobs["reward_scores"], jobs["cross_reward_scores"]) == (8, 2)  # of 2 bases
-    assert "source_reward_scores" not in jobs  # only Korean
+    assert "single_scores" not in jobs  # only Korean
 
 
 def test_a_model_translates_passages_and_instructions_into_a_language_that_they_do_not_bring(tmp_path):
@@ -157,7 +161,9 @@ reward_models:
   c: {kind: generative, model: gemma-3-270m, verdict: text}
   d: {kind: generative, server: {url: "http://localhost:1/v1", model: m}}
 """
-    assert jobs_with(tmp_path, entries, "results/subsets.csv")["configured_reward_scores"] == 4
+    assert (
+        jobs_with(tmp_path, entries, "results/subsets.csv")["ready_made_scores"] == 4 * 3 + 2
+    )  # benchmarks; two judges of mini
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
@@ -166,7 +172,7 @@ def test_trained_reward_models_score_an_own_benchmark_of_the_source_and_of_a_tar
 ):
     path = ROOT / "resources/example/best_of_four.jsonl"
     settings = f"own_benchmarks: {{mine: {{path: {path}, language: {language}}}}}\n"
-    assert jobs_with(tmp_path, settings, "results/benchmark_mine.csv")["own_reward_scores"] == 10
+    assert jobs_with(tmp_path, settings, "results/benchmark_mine.csv")["single_scores"] == 10
 
 
 OWN_ITEMS = """

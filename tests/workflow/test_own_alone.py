@@ -24,16 +24,16 @@ OWN = ["-n", "results/tiny/benchmark_best.csv"]
 def test_with_no_base_it_is_prepared_and_scored_and_nothing_else(tmp_path):
     ran = run(tmp_path, "bases: []", *OWN)
     jobs = {rule: count for rule, count in jobs_of(ran).items() if rule not in ("total", "random_base_model")}
-    scored = {"own_benchmark": 1, "own_configured_reward_scores": 1, "own_benchmark_table": 1}
+    scored = {"own_benchmark": 1, "single_scores": 1, "own_benchmark_table": 1}
     assert scored.items() <= jobs.items(), ran.stdout
-    assert not {"reward_model", "configured_reward_scores", "evaluation_set"} & jobs.keys()
+    assert not {"reward_model", "ready_made_scores", "evaluation_set"} & jobs.keys()
 
 
 def test_with_bases_every_trained_reward_model_scores_it_in_any_language_of_cldr(tmp_path):
     ran = run(tmp_path, "", *OWN)
     jobs = jobs_of(ran)
-    assert (jobs["own_reward_scores"], jobs["own_configured_reward_scores"]) == (10, 1), ran.stdout
-    assert "configured_reward_scores" not in jobs
+    assert jobs["single_scores"] == 11, ran.stdout  # 10 are trained here
+    assert "ready_made_scores" not in jobs
 
 
 def test_a_language_that_cldr_has_not_is_named(tmp_path):

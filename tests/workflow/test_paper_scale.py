@@ -6,11 +6,9 @@ import pytest
 import yaml
 from support import ROOT, files_of_jobs, jobs_of, planned_whole, snakemake
 
-from polyreward.carb.inputs import Carb
-from polyreward.config.model_files import ModelFiles
 from polyreward.settings.transfer import Dpo, RewardModelTraining
+from polyreward.sheet.data import is_released
 from polyreward.sheet.entries import read_models
-from polyreward.think_as_locals.inputs import ThinkAsLocals
 
 PAPER = "workflow/scales/paper.yaml"
 
@@ -127,11 +125,23 @@ def test_the_published_words_of_two_questions_are_fetched_only_where_they_are_wa
 
 
 def test_think_as_locals_is_evaluated_on_m_rewardbench_in_the_paper_s_languages():
-    scale = read_models([PAPER], ROOT)
-    judges = ThinkAsLocals(Carb(scale, ModelFiles(scale)))
-    folder = "results/paper/work/3_translated/multilingual-rewardbench"
-    assert judges.rows == [f"{folder}/{language}.jsonl" for language in ("ar", "zh", "ja")]
-    assert all(scale.released("multilingual-rewardbench", language) for language in judges.languages)
-    assert judges.comparison(["full"])["benchmark"]["name"] == "multilingual-rewardbench"
-    mini = read_models([], ROOT)
-    assert ThinkAsLocals(Carb(mini, ModelFiles(mini))).languages == mini.languages
+    jobs = files_of_jobs(planned_whole("--configfile", PAPER))
+    (inputs,) = (
+        inputs for _, inputs, outputs in jobs if outputs[0].endswith("locals/full/rewardbench.parquet")
+    )
+    folder, cultures = "results/paper/work/3_translated/multilingual-rewardbench", ("ar", "zh", "ja")
+    assert [path for path in inputs if "/3_translated/" in path] == [
+        f"{folder}/{one}.jsonl" for one in cultures
+    ]
+    paper = read_models([PAPER], ROOT)
+    released = (
+        is_released(paper.settings, paper.catalog, "multilingual-rewardbench", one) for one in cultures
+    )
+    assert all(released)
+    (inputs,) = (
+        inputs
+        for _, inputs, outputs in files_of_jobs(planned_whole())
+        if outputs[0].endswith("locals/full/rewardbench.parquet")
+    )
+    judged = [path.split("/3_translated/")[1] for path in inputs if "/3_translated/" in path]
+    assert judged == [f"mini-rewardbench/{one}.jsonl" for one in ("en", "es", "it", "ko", "zh")]
