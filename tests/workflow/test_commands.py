@@ -18,11 +18,11 @@ from snakemake.utils import update_config
 from support import ROOT, TINY, checkout, snakemake
 
 from polyreward import cli
-from polyreward.settings.messages import Places, parsed_settings
-from polyreward.sheet.checks import check_fit
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
+from polyreward.settings.messages import Places, parsed_settings
 from polyreward.sheet.catalogs import Project, read_catalogs
+from polyreward.sheet.checks import check_fit
 
 PAGES = [
     ROOT / "README.md",

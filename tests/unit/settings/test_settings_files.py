@@ -9,9 +9,9 @@ import pytest
 from settings_data import LEFT_OUT, changed, load
 from support import ROOT
 
-from polyreward.settings.messages import Places, parsed_settings
 from polyreward.core.errors import PolyrewardError
 from polyreward.settings.base import Section
+from polyreward.settings.messages import Places, parsed_settings
 from polyreward.settings.reference import PAGE, SCHEMA, reference
 
 

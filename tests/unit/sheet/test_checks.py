@@ -6,8 +6,8 @@ from operator import attrgetter
 
 import pytest
 from settings_data import (
-    CONFIG,
     CATALOG,
+    CONFIG,
     LEFT_OUT,
     QUESTIONS,
     SERVE,
