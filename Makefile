@@ -24,8 +24,8 @@ ifneq ($(shell mkdir -p "$(CACHE)" 2> /dev/null && test -w "$(CACHE)" && echo ye
 export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
 endif
 
-# Targets in results/tiny/ get scale tiny.
-SCALE = $(if $(findstring results/tiny/,$@),--configfile workflow/scales/tiny.yaml)
+# Overlays of the scale that has a file's folder as its `results`.
+overlays = $(shell $(BIN)/polyreward overlays $(1))$(if $(filter-out 0,$(.SHELLSTATUS)),$(error stopped before $@))
 
 # Progress: one line that is updated; LOGGER= gives Snakemake's own log, job by job.
 LOGGER ?= polyreward
@@ -49,15 +49,14 @@ report: results/report.html
 
 # Snakemake's report of all jobs, with code and times. No rule can write it, since it comes after all of them.
 %/snakemake_report.html: $(READY) FORCE
-	$(BIN)/snakemake --report $@ all $(SCALE)
+	$(BIN)/snakemake --report $@ all $(call overlays,$@)
 
 # Snakemake makes any other file of results/ that is out of date.
 results/%: $(READY) FORCE
-	$(SNAKEMAKE) $@ $(SCALE)
+	$(SNAKEMAKE) $@ $(call overlays,$@)
 
 # Published reward models next to their printed numbers: inference only, on one card of 24 GB.
-anchor: $(READY)
-	$(SNAKEMAKE) results/anchor/anchor.csv --configfile workflow/scales/anchor.yaml
+anchor: results/anchor/anchor.csv
 	cat results/anchor/anchor.md
 
 FORCE:
@@ -184,13 +183,12 @@ RESULTS ?= results
 ARTIFACT ?=
 NAMED = $(if $(ARTIFACT),$(notdir $(firstword $(wildcard $(addprefix $(RESULTS)/$(ARTIFACT).,csv png html ipynb)) $(ARTIFACT))))
 
-# Retry each reward model that `missing: row` left as an empty row; `polyreward unavailable results` lists them. The overlay is
-# the scale's: make again RESULTS=results/paper takes workflow/scales/paper.yaml
-OVERLAY = workflow/scales/$(notdir $(RESULTS)).yaml
+# Retry each reward model that `missing: row` left as an empty row; `polyreward unavailable results` lists them. Of another
+# scale: make again RESULTS=results/paper
 .PHONY: again
 again: $(READY)
 	found=$$($(BIN)/polyreward unavailable $(RESULTS)) && $(SNAKEMAKE) all \
-	  $(if $(wildcard $(OVERLAY)),--configfile $(OVERLAY)) --forcerun $$(echo "$$found" | cut -f1)
+	  $(call overlays,$(RESULTS)/SHA256SUMS) --forcerun $$(echo "$$found" | cut -f1)
 
 .PHONY: verify verify-sums provenance
 verify: $(READY)

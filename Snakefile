@@ -49,8 +49,6 @@ include: "workflow/rules/artifacts.smk"
 include: "workflow/rules/artifacts_carb.smk"
 
 
-# With --sdm conda, a job's environment is its stage's in envs/, where its rule names no other.
-name_environments(workflow.rules, WORKFLOW / "scripts")
 # A job runs again where its script's code changes.
 follow_code(workflow.rules, SETTINGS.portable)
 

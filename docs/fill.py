@@ -15,7 +15,8 @@ value, mean or table, then comes a file below docs/data/, then conditions, then 
     <!-- end -->
 
 A value has one row, a mean the mean of each column over all rows. Fields are columns of a row, in Python's
-format. `{count:word}` writes a small number as a word, `{s:time}` seconds as a duration. A condition
+format. `{count:word}` writes a small number as a word, `{s:time}` seconds as a duration, and
+`{p:p}` a p-value as 0.012 or <0.001. A condition
 `column=value` keeps the rows that have it, `column=a,b` those with one of these values, and `column!=value`
 those without it; `~` is a space. A table of a .md file needs no format: the run rendered it. `without=text`
 leaves out its rows that begin with this text. Where docs/data/ has no such file yet, `not run yet` is shown.
@@ -40,11 +41,12 @@ import pandas as pd
 from polyreward.artifacts.sums import write_sums
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.logs import RAN_ON
+from polyreward.core.tables import NAMES, p_text
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.costs import job_costs, jobs_run
 from polyreward.ops.power_page import power_page
 from polyreward.ops.progress import duration
-from polyreward.ops.verify import scale_of
+from polyreward.ops.scales import overlays_of, scale_of
 from polyreward.ops.workflow import dry_run_jobs
 
 ROOT = Path(__file__).parents[1]
@@ -64,7 +66,8 @@ LARGEST = 300_000  # bytes of a table that is copied: figures of many points sta
 
 
 class Cell(float):
-    """A number of a table; `{x:word}` writes small ones as words, `{x:time}` seconds as a duration."""
+    """A number of a table; `{x:word}` writes small ones as words, `{x:time}` seconds as a duration, `{x:p}`
+    a p-value."""
 
     def __new__(cls, text: str) -> "Cell":
         """Keep a cell's own digits."""
@@ -80,6 +83,8 @@ class Cell(float):
             return WORDS[int(self)] if self < len(WORDS) else f"{self:.0f}"
         if form == "time":
             return duration(self)
+        if form == "p":
+            return p_text(self).replace("<", "&lt;")
         return format(float(self), form or ".10g") if form or len(self.text) > SHORT else self.text
 
 
@@ -104,7 +109,8 @@ def rows_of(path: Path, conditions: str) -> list[dict]:
         table = table[~found if unequal else found]
     if table.empty:
         raise PolyrewardError(f"{path.name} has no row with {conditions}")
-    return [{name: _cell(value) for name, value in row.items()} for row in table.to_dict("records")]
+    rows = table.to_dict("records")
+    return [{name: value if name in NAMES else _cell(value) for name, value in row.items()} for row in rows]
 
 
 def _cell(value: str) -> str | Cell:
@@ -193,8 +199,8 @@ def take(results: Path, data: Path, partial: bool = False) -> None:
     Raises:
         PolyrewardError: tables or figures of the scale are missing, and partial is false.
     """
-    name = "mini" if results.name == "results" else results.name
-    target, overlays = data / name, scale_of(results, ROOT, [])
+    overlays = overlays_of(results, ROOT)
+    target = data / scale_of(results, ROOT)
     planned = planned_jobs(overlays)
     missing = [] if partial else missing_artifacts(results, planned)
     if missing:
@@ -207,7 +213,7 @@ def take(results: Path, data: Path, partial: bool = False) -> None:
         old.unlink()
     tables = [path for path in sorted(results.glob("*.csv")) if path.stat().st_size <= LARGEST]
     shown = {found[2] for path in pages() for found in MARKER.finditer(path.read_text(encoding="utf-8"))}
-    rendered = [path for path in sorted(results.glob("*.md")) if f"{name}/{path.name}" in shown]
+    rendered = [path for path in sorted(results.glob("*.md")) if f"{target.name}/{path.name}" in shown]
     for path in [*tables, *rendered]:
         (target / path.name).write_bytes(path.read_bytes())
     jobs = jobs_run(results / "benchmarks")

@@ -88,8 +88,10 @@ if code < 0:
     os.kill(os.getpid(), -code)
 sys.exit(code)
 """
-# Snakemake runs scripts by sys.executable.
-SNAKEMAKE = "import sys; sys.executable = sys.argv.pop(1); from snakemake.cli import main; main()"
+# Snakemake puts sys.executable, with which it runs scripts, into commands of the shell as it is.
+SNAKEMAKE = (
+    "import shlex, sys; sys.executable = shlex.quote(sys.argv.pop(1)); from snakemake.cli import main; main()"
+)
 
 
 @contextmanager

@@ -11,14 +11,17 @@ from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from preloaded import ANYHOW, DECISIVE, preloaded
 
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.tables import NAMES
 
 ROOT = Path(__file__).parents[1]
 TINY = "workflow/scales/tiny.yaml"
+NUMBER = r"(-?[\d.]+(e[-+]\d+)?|True|False)?"  # as a CSV of ours holds one
 
 
 def checkout(folder: Path) -> Path:
@@ -51,6 +54,12 @@ def script(name: str):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def texts_that_may_be_numbers(path: Path) -> list[str]:
+    """Return the columns of a CSV file that hold texts, but are not read as such."""
+    cells = pd.read_csv(path, dtype=str, keep_default_na=False).drop(columns=list(NAMES), errors="ignore")
+    return [name for name in cells if not cells[name].str.fullmatch(NUMBER).all()]
 
 
 @cache

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from polyreward.artifacts.figures import TEXT_WIDTH, language_look, language_name, paper_style, reach
+from polyreward.core.tables import read_csv
 from polyreward.transfer.figure1 import draw_figure1
 
 CONFIDENCE = "95%"  # of the default settings
@@ -66,4 +67,4 @@ DRAWN = {"table1": draw_table1, "figure1": lambda table: draw_figure1(table, CON
 if __name__ == "__main__":
     source, target = map(Path, sys.argv[1:])
     with paper_style():
-        DRAWN[source.stem](pd.read_csv(source)).savefig(target, dpi=150)
+        DRAWN[source.stem](read_csv(source)).savefig(target, dpi=150)

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 from flow import LANGUAGES, check_pages, outputs_of
+from support import texts_that_may_be_numbers
 
 from polyreward.analysis.verdicts import VERDICTS
 
@@ -104,6 +105,13 @@ def test_printed_tables_are_next_to_ours(tiny):
         table = pd.read_csv(tiny / f"compare/{name}.csv")
         assert (table["ours"] - table["printed"] - table["difference"]).abs().max() < 1e-5, name
         assert set(table["pairing"]) == {"models and scale differ"}, name
+
+
+def test_every_column_of_texts_is_read_as_texts(tiny):
+    found = {path.name: texts_that_may_be_numbers(path) for path in tiny.rglob("*.csv")}
+    assert {name: columns for name, columns in found.items() if columns} == {
+        "carb_locals_curves.csv": ["run"]
+    }
 
 
 def test_scores_have_the_contracts_columns(tiny):

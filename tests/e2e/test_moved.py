@@ -1,6 +1,7 @@
 """Results move to another clone as docs/howto/move_results.md says: with their records only what is stale
 is made again."""
 
+import shlex
 import subprocess
 
 import pytest
@@ -18,7 +19,8 @@ TARGET = "results/tiny/table1.csv"
 @pytest.fixture
 def clone(table1, tmp_path, exclusive):
     """A fresh clone, whose files are newer than those of the results, with the results in it."""
-    pack, unpack = (line.replace("moved.tar", str(tmp_path / "moved.tar")) for line in (PACK, UNPACK))
+    moved = shlex.quote(str(tmp_path / "moved.tar"))
+    pack, unpack = (line.replace("moved.tar", moved) for line in (PACK, UNPACK))
     with exclusive():
         subprocess.run(pack, shell=True, cwd=table1.parents[1], check=True)
     folder = checkout(tmp_path / "clone")

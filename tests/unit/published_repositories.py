@@ -94,9 +94,10 @@ def qwen(
 
 
 def gemma3(folder: Path) -> None:
-    """Gemma 3 1B: its text model only, of local and global layers."""
+    """Gemma 3 1B: its text model only, of local and global layers, and an answer's end next to the text's."""
     tokens = miniatures.tokenizer(miniatures.GEMMA, chat_template("gemma3"), "<pad>", "<eos>")
-    save(folder, hf.Gemma3ForCausalLM, tokens, **small(tokens), **GEMMA3)
+    ends = {"eos_token_id": tokens.convert_tokens_to_ids(["<eos>", "<end_of_turn>"])}
+    save(folder, hf.Gemma3ForCausalLM, tokens, **small(tokens) | ends, **GEMMA3)
 
 
 def gemma3_with_pictures(folder: Path) -> None:

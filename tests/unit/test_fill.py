@@ -1,5 +1,6 @@
 """The documents' numbers come from docs/data/: markers are filled, and no page types a measurement by hand."""
 
+import os
 import re
 import subprocess
 import sys
@@ -24,6 +25,9 @@ TABLE = "name,count,of,low\na,2,16,-0.26\nb,14,16,\n"
 def data(tmp_path):
     (tmp_path / "mini").mkdir()
     (tmp_path / "mini/summary.csv").write_text(TABLE)
+    (tmp_path / "mini/p.csv").write_text(
+        "model,p,p_holm\n1.10,3.00e-09,0.012300\nnan,,\n0.1234567,0.500000,1.000000\n"
+    )
     (tmp_path / "mini/table1.md").write_text("A caption.\n\n| x |\n|---|\n| 1 |\n")
     return tmp_path
 
@@ -40,6 +44,9 @@ def value(marker: str, data, kind: str = "value") -> str:
         ("mini/summary.csv name=a: {low:+.1f}", "-0.3"),
         ("mini/summary.csv name!=a: {name} [{low:.1f}]", "b []"),
         ("mini/summary.csv name=a: {count:time}", "2 s"),
+        ("mini/p.csv model=1.10: {model} {p:p} ({p_holm:p})", "1.10 &lt;0.001 (0.012)"),
+        ("mini/p.csv model=nan: {model} {p:p}{p_holm:p}", "nan "),
+        ("mini/p.csv model=0.1234567: {model} {p:.3f}", "0.1234567 0.500"),
         ("mini/none.csv name=a: {count}", "*not run yet*"),
         ("mini/summary.csv+table1.md name=a: {count}", "2"),
         ("mini/summary.csv+table2.csv name=a: {count}", "*not run yet*"),
@@ -134,6 +141,7 @@ def test_a_run_s_tables_costs_machine_and_commit_are_copied(tmp_path, monkeypatc
     }.items():
         (results / name).parent.mkdir(parents=True, exist_ok=True)
         (results / name).write_text(text)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)  # a user's may ask for signatures
     git = ["git", "-C", str(results), "-c", "user.name=x", "-c", "user.email=x@x"]
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "One"]):
         subprocess.run([*git, *words], check=True)

@@ -142,13 +142,13 @@ def asked_of_make() -> dict[tuple[str, tuple[str, ...]], set[str]]:
     return found
 
 
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", range(7))
 def test_snakemake_plans_what_make_asks_for(folder, number):
     """One block of settings and one scale at a time."""
     groups = sorted(asked_of_make().items(), key=str)
-    assert len(groups) == 6, [key for key, _ in groups]
+    assert len(groups) == 7, [key for key, _ in groups]
     (settings, overlays), targets = groups[number]
-    assert set(overlays) <= {TINY, "workflow/scales/anchor.yaml"}
+    assert set(overlays) <= {TINY, "workflow/scales/anchor.yaml", "workflow/scales/night.yaml"}
     options = ["--configfile", *overlays] if overlays else []
     ran = plan(folder, ["--cores", "1", *options, "--", *sorted(targets)], settings)
     assert ran.returncode == 0, ran.stdout

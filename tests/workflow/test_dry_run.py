@@ -8,6 +8,8 @@ import subprocess
 import pytest
 from support import ROOT, TINY, files_of_jobs, jobs_of, planned_whole, snakemake
 
+from polyreward.ops.scales import INSIDE
+
 # A catalog translates its passages and instructions
 FRENCH = ["--configfile", TINY, "workflow/scales/french.yaml", "--config", "results=results/tiny_french"]
 
@@ -20,6 +22,10 @@ FRENCH = ["--configfile", TINY, "workflow/scales/french.yaml", "--config", "resu
 def test_every_artifact_of_a_scale_resolves_and_writes_only_below_its_folder(scale, folder):
     outputs = [path for _, _, outputs in files_of_jobs(planned_whole(*scale)) for path in outputs]
     assert len(outputs) > 500 and all(path.startswith(folder) for path in outputs)
+    below = {
+        path.removeprefix(folder).partition("/")[0] for path in outputs if "/" in path.removeprefix(folder)
+    }
+    assert below <= set(INSIDE)  # else make does not know whose they are
 
 
 def test_states_that_reward_models_share_are_of_the_base_that_they_start_from():
@@ -101,9 +107,10 @@ def commands_of(target):
     environment = {
         name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
     }
-    command = ["make", "-n", "-o", ".venv/ready", target]
-    made = subprocess.run(command, cwd=ROOT, env=environment, text=True, capture_output=True).stdout
-    return [line.removeprefix(".venv/bin/").strip() for line in made.splitlines()]
+    command = ["make", "-n", "-o", ".venv/ready", *target.split()]
+    ran = subprocess.run(command, cwd=ROOT, env=environment, text=True, capture_output=True)
+    lines = ran.stdout.replace("\\\n", "").splitlines()
+    return [line.removeprefix(".venv/bin/").strip() for line in lines] or ran.stderr.splitlines()
 
 
 def test_make_makes_everything_then_snakemakes_report_then_the_page_that_links_to_it():
@@ -120,6 +127,25 @@ def test_make_makes_everything_then_snakemakes_report_then_the_page_that_links_t
 ])  # fmt: skip
 def test_make_writes_a_report_of_what_is_there(target, command):
     assert commands_of(target) == [command]
+
+
+@pytest.mark.parametrize("scale", sorted(path.stem for path in (ROOT / "workflow/scales").glob("*.yaml")))
+def test_make_finds_the_scale_of_a_file_by_its_folder(scale):
+    over = [f"workflow/scales/{name}.yaml" for name in ("paper", scale) if f"{scale}_".startswith(f"{name}_")]
+    overlays = " ".join(dict.fromkeys(over))
+    asked = f"snakemake --logger polyreward --rerun-incomplete --cores all {{}} --configfile {overlays}"
+    for file in ("table1.csv", "work/5_scores/carb/m/en.parquet"):
+        assert commands_of(f"results/{scale}/{file}") == [asked.format(f"results/{scale}/{file}")]
+    (retried,) = commands_of(f"again RESULTS=results/{scale}")
+    assert f"--cores all all   --configfile {overlays} --forcerun" in retried
+
+
+@pytest.mark.parametrize("target", ["results/ours/table1.csv", "again RESULTS=results/ours"])
+def test_make_says_that_no_scale_has_a_folder_and_runs_nothing(target):
+    said, stopped = commands_of(target)
+    assert "no scale has the results folder results/ours. Correct the path, or name your overlay" in said
+    assert "--configfile FILE. Scales: mini, anchor, french, gpu, night, paper," in said
+    assert stopped.endswith("*** stopped before " + target.split()[0] + ".  Stop.")
 
 
 def test_every_kind_of_reward_model_gets_a_job(tmp_path):

@@ -53,6 +53,7 @@ def folder(tmp_path):
     """A project of one slow rule; what still runs there in the end is killed."""
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     (tmp_path / "slow.py").write_text(JOB)
+    (tmp_path / "config.yaml").write_text("results: results\n")
     (tmp_path / "profiles").symlink_to(ROOT / "workflow/profiles")
     yield tmp_path
     (tmp_path / "go").touch()

@@ -41,13 +41,14 @@ from polyreward.analysis.bootstrap import Interval, student_interval
 from polyreward.artifacts.figures import paper_style
 from polyreward.artifacts.fonts import fonts_for
 from polyreward.carb.figures.figure1 import draw_figure1, own_names, texts_by_culture
-from polyreward.carb.figures.figure2 import LOOKS, draw_figure2
+from polyreward.carb.figures.figure2 import draw_figure2
 from polyreward.carb.figures.figure3 import draw_figure3
 from polyreward.carb.figures.figure5 import draw_rows
 from polyreward.carb.leaderboard import COUNTS, Leaderboard, display_leaderboard
 from polyreward.core.files import read_jsonl
+from polyreward.core.kinds import REWARD_KINDS
 from polyreward.core.naming import score_file, stage
-from polyreward.core.tables import read_scores
+from polyreward.core.tables import read_csv, read_scores
 
 # Jupyter starts in the notebook's folder, the pipeline in the project's: on in the project's
 os.chdir(next(folder for folder in (Path.cwd(), *Path.cwd().parents) if (folder / "config.yaml").exists()))
@@ -91,7 +92,7 @@ def with_ends(value, draws, sign=""):
 # As the pipeline wrote it:
 
 # %%
-leaderboard = pd.read_csv(f"{RESULTS}/carb_leaderboard.csv", dtype=dict.fromkeys(COUNTS, "Int64"))
+leaderboard = read_csv(f"{RESULTS}/carb_leaderboard.csv", dtype=dict.fromkeys(COUNTS, "Int64"))
 display_leaderboard(leaderboard, [*cultures, *domains], level)
 
 # %% [markdown]
@@ -116,7 +117,7 @@ pd.testing.assert_frame_equal(board.table(), leaderboard, atol=1e-6, check_dtype
 # One item with its answers' scores, and how many items there are.
 
 # %%
-glance, names = pd.read_csv(f"{RESULTS}/carb_figure1.csv"), own_names(cultures)
+glance, names = read_csv(f"{RESULTS}/carb_figure1.csv"), own_names(cultures)
 with fonts_for(texts_by_culture(glance, names)) as families:
     show(draw_figure1(glance, names, families), "CARB's Figure 1, redrawn from carb_figure1.csv")
 
@@ -128,7 +129,7 @@ with fonts_for(texts_by_culture(glance, names)) as families:
 # %%
 chance = board.chance("carb")
 show(
-    draw_figure2(pd.read_csv(f"{RESULTS}/carb_figure2.csv"), chance, level),
+    draw_figure2(read_csv(f"{RESULTS}/carb_figure2.csv"), chance, level),
     "CARB's Figure 2, redrawn from carb_figure2.csv",
 )
 
@@ -139,7 +140,7 @@ show(
 
 # %%
 show(
-    draw_figure3(pd.read_csv(f"{RESULTS}/carb_figure3.csv"), chance, level),
+    draw_figure3(read_csv(f"{RESULTS}/carb_figure3.csv"), chance, level),
     "CARB's Figure 3, redrawn from carb_figure3.csv",
 )
 
@@ -149,7 +150,7 @@ show(
 # Does a benchmark tell how good the answers are that a reward model picks?
 
 # %%
-points, correlations = (pd.read_csv(f"{RESULTS}/carb_{name}.csv") for name in ("figure5", "correlation"))
+points, correlations = (read_csv(f"{RESULTS}/carb_{name}.csv") for name in ("figure5", "correlation"))
 show(
     draw_rows(points, correlations, rating, interval.confidence),
     "CARB's Figure 5, redrawn from carb_figure5.csv",
@@ -191,8 +192,8 @@ moves.rename_axis("reward_model")
 with paper_style():
     figure, axis = plt.subplots(figsize=(6.9, 0.6 + 0.2 * len(models)), layout="constrained")
     for model in models:
-        colour, marker = LOOKS[kinds[model]]
-        axis.plot(ranks.columns, ranks.loc[model], color=colour, marker=marker, markersize=4, linewidth=0.8)
+        look = {"color": REWARD_KINDS[kinds[model]].colour, "marker": REWARD_KINDS[kinds[model]].marker}
+        axis.plot(ranks.columns, ranks.loc[model], **look, markersize=4, linewidth=0.8)
     last = ranks.iloc[:, -1]
     for rank, of_rank in last.groupby(last):
         text = ", ".join(of_rank.index)
@@ -306,10 +307,8 @@ compared.round(1).rename_axis("scorer")
 with paper_style():
     figure, axis = plt.subplots(figsize=(3.6, 3.4), layout="constrained")
     for kind, rows in compared.loc[models].groupby("kind", sort=False):
-        colour, marker = LOOKS[kind]
-        seaborn.scatterplot(
-            rows, x=on_others, y=on_longest, color=colour, marker=marker, s=25, label=kind, ax=axis
-        )
+        look = {"color": REWARD_KINDS[kind].colour, "marker": REWARD_KINDS[kind].marker}
+        seaborn.scatterplot(rows, x=on_others, y=on_longest, **look, s=25, label=kind, ax=axis)
     axis.axline((chance, chance), slope=1, color="black", linewidth=0.6)
     axis.set_xlabel("score where the right answer is not the longest (%)")
     axis.set_ylabel("score where it is (%)")

@@ -44,7 +44,8 @@ from polyreward.artifacts.figures import paper_style
 from polyreward.core.conversations import as_text
 from polyreward.core.files import read_jsonl
 from polyreward.core.naming import ModelName, score_file, stage
-from polyreward.core.tables import read_scores
+from polyreward.core.sheet import read_sheet
+from polyreward.core.tables import read_csv, read_scores
 from polyreward.transfer.figure1 import draw_figure1
 from polyreward.transfer.figure2 import draw_figure2
 from polyreward.transfer.figure3 import draw_figure3
@@ -98,7 +99,7 @@ def show(figure, alternative):
 # As the pipeline wrote it:
 
 # %%
-table1 = pd.read_csv(f"{RESULTS}/table1.csv")
+table1 = read_csv(f"{RESULTS}/table1.csv")
 display_table1(table1, percent(interval.confidence))
 
 # %% [markdown]
@@ -114,7 +115,8 @@ scores = read_scores(
     for training in (source, language)
     for seed in seeds
 )
-transfer = transfer_table(scores, source, benchmark, interval)
+sheet = read_sheet(f"{RESULTS}/work/scorers.csv")
+transfer = transfer_table(scores, sheet, source, benchmark, interval)
 pd.testing.assert_frame_equal(
     transfer[list(table1)].reset_index(drop=True), table1, atol=1e-6, check_dtype=False
 )
@@ -126,7 +128,7 @@ pd.testing.assert_frame_equal(
 
 # %%
 show(
-    draw_figure1(pd.read_csv(f"{RESULTS}/figure1.csv"), percent(interval.confidence)),
+    draw_figure1(read_csv(f"{RESULTS}/figure1.csv"), percent(interval.confidence)),
     "Figure 1, redrawn from figure1.csv",
 )
 
@@ -136,7 +138,7 @@ show(
 # Norms of token embeddings, here with a row for each language instead of two groups by script.
 
 # %%
-norms, ks = (pd.read_csv(f"{RESULTS}/{name}") for name in ("figure2.csv", "figure2_ks.csv"))
+norms, ks = (read_csv(f"{RESULTS}/{name}") for name in ("figure2.csv", "figure2_ks.csv"))
 show(
     draw_figure2(norms, ks, source, [[language] for language in targets]),
     "Figure 2, redrawn from figure2.csv",
@@ -150,8 +152,8 @@ show(
 # %%
 show(
     draw_figure3(
-        pd.read_csv(f"{RESULTS}/figure3.csv"),
-        pd.read_csv(f"{RESULTS}/figure3_judge.csv"),
+        read_csv(f"{RESULTS}/figure3.csv"),
+        read_csv(f"{RESULTS}/figure3_judge.csv"),
         percent(interval.confidence),
     ),
     "Figure 3, redrawn from figure3.csv",
@@ -202,7 +204,7 @@ for drawn in ("templates", "pairs"):
     of_draw = scores.assign(template=scores["id"]) if drawn == "pairs" else scores
     for level in LEVELS:
         at_level = transfer_table(
-            of_draw, source, benchmark, Interval(interval.samples, level, interval.seed)
+            of_draw, sheet, source, benchmark, Interval(interval.samples, level, interval.seed)
         )
         delta = at_level[at_level["rm_training"] == "delta"]
         decided = (delta["avg_low"] > 0) | (delta["avg_high"] < 0)

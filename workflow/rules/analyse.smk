@@ -15,6 +15,8 @@ rule transfer_comparison:
         "<logs>/transfer_comparison/all.log",
     benchmark:
         "<benchmarks>/transfer_comparison/all.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     params:
         source=SOURCE,
         benchmark=CATALOG.benchmark(MAIN),
@@ -37,6 +39,8 @@ rule transfer_gap:
         "<logs>/transfer_gap/all.log",
     benchmark:
         "<benchmarks>/transfer_gap/all.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     params:
         bases=BASES,
         languages=LANGUAGES,
@@ -60,6 +64,8 @@ rule language_comparison:
         "<logs>/language_comparison/{language}.log",
     benchmark:
         "<benchmarks>/language_comparison/{language}.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     params:
         benchmark=CATALOG.benchmark(MAIN),
         interval=INTERVAL,
@@ -81,6 +87,8 @@ rule ready_made_comparison:
         "<logs>/ready_made_comparison/all.log",
     benchmark:
         "<benchmarks>/ready_made_comparison/all.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     params:
         benchmark=CATALOG.benchmark(MAIN),
         interval=INTERVAL,
@@ -108,6 +116,8 @@ rule scorer_comparison:
         "<logs>/scorer_comparison/{benchmark}_{language}.log",
     benchmark:
         "<benchmarks>/scorer_comparison/{benchmark}_{language}.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     params:
         benchmark=lambda wc: CATALOG.benchmark(wc.benchmark),
         interval=INTERVAL,
@@ -129,6 +139,8 @@ rule twin_comparison:
         "<logs>/twin_comparison/{language}.log",
     benchmark:
         "<benchmarks>/twin_comparison/{language}.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     params:
         benchmark=CATALOG.benchmark(TWINS),
         interval=INTERVAL,
@@ -145,6 +157,8 @@ rule geometry:
         "<logs>/geometry/{base}.log",
     benchmark:
         "<benchmarks>/geometry/{base}.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     resources:
         **RESOURCES.for_tables(mb=32_000, minutes=120),
     params:
@@ -192,6 +206,8 @@ rule win_rates:
         "<logs>/win_rates/all.log",
     benchmark:
         "<benchmarks>/win_rates/all.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     params:
         trainings=ALIGNMENT.trainings,
         interval=INTERVAL,

@@ -47,6 +47,8 @@ rule carb_picks:
         "<logs>/carb_picks/all.log",
     benchmark:
         "<benchmarks>/carb_picks/all.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     params:
         policies=CARB.policies,
         start=CARB.grpo.policy if CARB.grpo else None,
@@ -68,6 +70,8 @@ rule carb_points:
         "<logs>/carb_points/all.log",
     benchmark:
         "<benchmarks>/carb_points/all.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     params:
         confidence=INTERVAL["confidence"],
         cultures=CULTURES,
@@ -85,6 +89,8 @@ rule carb_regressions:
         "<logs>/carb_regressions/all.log",
     benchmark:
         "<benchmarks>/carb_regressions/all.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     params:
         interval=INTERVAL,
     script:
@@ -120,6 +126,8 @@ rule carb_sensitivity:
         "<logs>/carb_sensitivity/all.log",
     benchmark:
         "<benchmarks>/carb_sensitivity/all.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     params:
         judges=PERTURBED_JUDGES,
         cultures=CULTURES,
@@ -146,6 +154,8 @@ rule carb_agreement:
         "<logs>/carb_agreement/all.log",
     benchmark:
         "<benchmarks>/carb_agreement/all.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     params:
         languages=CULTURES,
         k=CARB.consistency.k,
@@ -177,6 +187,8 @@ rule locals_comparison:
         "<benchmarks>/locals_comparison/{compared}.tsv"
     wildcard_constraints:
         compared="think_as_locals|reward_ablation",
+    conda:
+        "../../envs/analyse.yaml"
     params:
         benchmark=CATALOG.benchmark(JUDGED),
         cultures=LOCALS.evaluation.cultures,

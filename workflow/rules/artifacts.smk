@@ -17,6 +17,7 @@ STACKED = {
 NOTEBOOKS = {
     "transfer": [
         "workflow/catalog/benchmarks.yaml",
+        ancient("<results>/work/scorers.csv"),
         *expand(
             "<results>/{name}.csv",
             name=["table1", "figure1", "figure2", "figure2_ks", "figure3", "figure3_judge"],
@@ -49,13 +50,15 @@ rule table1:
     input:
         "<analysis>/transfer.csv",
     output:
-        **ARTIFACTS.table_files("table1"),
+        **table_files("table1"),
     log:
         "<logs>/table1/all.log",
     benchmark:
         "<benchmarks>/table1/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
-        caption=ARTIFACTS.caption("table1"),
+        caption=caption("table1"),
         confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/table1.py"
@@ -65,13 +68,15 @@ rule table2:
     input:
         "<analysis>/ready_made.csv",
     output:
-        **ARTIFACTS.table_files("table2"),
+        **table_files("table2"),
     log:
         "<logs>/table2/all.log",
     benchmark:
         "<benchmarks>/table2/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
-        caption=ARTIFACTS.caption("table2"),
+        caption=caption("table2"),
         confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/table2.py"
@@ -83,15 +88,17 @@ rule language_table:
         table=lambda wc: f"<analysis>/languages/{ARTIFACTS.language_tables[wc.language_table]}.csv",
         sheet=ancient("<results>/work/scorers.csv"),
     output:
-        **ARTIFACTS.table_files("{language_table}"),
+        **table_files("{language_table}"),
     log:
         "<logs>/language_table/{language_table}.log",
     benchmark:
         "<benchmarks>/language_table/{language_table}.tsv"
     wildcard_constraints:
         language_table=one_of(ARTIFACTS.language_tables),
+    conda:
+        "../../envs/plot.yaml"
     params:
-        caption=lambda wc: ARTIFACTS.caption(wc.language_table),
+        caption=lambda wc: caption(wc.language_table),
         confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/language_table.py"
@@ -102,15 +109,17 @@ rule stacked_table:
     input:
         lambda wc: STACKED[wc.table],
     output:
-        **ARTIFACTS.table_files("{table}"),
+        **table_files("{table}"),
     log:
         "<logs>/stacked_table/{table}.log",
     benchmark:
         "<benchmarks>/stacked_table/{table}.tsv"
     wildcard_constraints:
         table=one_of(STACKED),
+    conda:
+        "../../envs/plot.yaml"
     params:
-        caption=lambda wc: ARTIFACTS.caption(wc.table),
+        caption=lambda wc: caption(wc.table),
     script:
         "../scripts/artifacts/stacked_table.py"
 
@@ -124,15 +133,17 @@ rule gate:
         ),
         sheet=ancient("<results>/work/scorers.csv"),
     output:
-        **ARTIFACTS.table_files("gate"),
+        **table_files("gate"),
     log:
         "<logs>/gate/all.log",
     benchmark:
         "<benchmarks>/gate/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         benchmark=CATALOG.benchmark(MAIN),
         interval=INTERVAL,
-        caption=ARTIFACTS.caption("gate"),
+        caption=caption("gate"),
     script:
         "../scripts/artifacts/gate.py"
 
@@ -152,6 +163,8 @@ rule anchor:
         "<logs>/anchor/all.log",
     benchmark:
         "<benchmarks>/anchor/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         benchmarks=[CATALOG.benchmark(name) for name in ANCHORS],
         source=SOURCE,
@@ -177,15 +190,17 @@ rule transfer_claims:
             table=["table1", "table2", "tables3to7"],
         ),
     output:
-        **ARTIFACTS.table_files("transfer_claims"),
+        **table_files("transfer_claims"),
     log:
         "<logs>/transfer_claims/all.log",
     benchmark:
         "<benchmarks>/transfer_claims/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=120),
     params:
-        claims={name: claim for name, claim in PLAN.claims.items() if claim["paper"] == "transfer"},
+        claims={name: claim for name, claim in CLAIMS.items() if claim["paper"] == "transfer"},
         scripts=CATALOG.facts("script", CATALOG.languages),
         setting={
             "bases": BASES,
@@ -208,7 +223,7 @@ rule transfer_claims:
         policy_trainings=ALIGNMENT.trainings,
         interval=INTERVAL,
         confidence=CONFIDENCE,
-        caption=ARTIFACTS.caption("transfer_claims"),
+        caption=caption("transfer_claims"),
     script:
         "../scripts/artifacts/transfer_claims.py"
 
@@ -218,14 +233,16 @@ rule claims:
         "<results>/transfer_claims.csv",
         "<results>/carb_claims.csv",
     output:
-        **ARTIFACTS.table_files("claims"),
+        **table_files("claims"),
     log:
         "<logs>/claims/all.log",
     benchmark:
         "<benchmarks>/claims/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         confidence=CONFIDENCE,
-        caption=ARTIFACTS.caption("claims"),
+        caption=caption("claims"),
     script:
         "../scripts/artifacts/claims.py"
 
@@ -238,14 +255,16 @@ rule summary:
             table=["table1", "baselines", "transfer_gap", "claims", "carb_leaderboard", "carb_perturbation"],
         ),
     output:
-        **ARTIFACTS.table_files("summary"),
+        **table_files("summary"),
     log:
         "<logs>/summary/all.log",
     benchmark:
         "<benchmarks>/summary/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         main=MAIN,
-        caption=ARTIFACTS.caption("summary"),
+        caption=caption("summary"),
     script:
         "../scripts/artifacts/summary.py"
 
@@ -263,6 +282,8 @@ rule compare:
         "<benchmarks>/compare/{printed}.tsv"
     wildcard_constraints:
         printed=one_of(ARTIFACTS.printed("transfer")),
+    conda:
+        "../../envs/plot.yaml"
     params:
         caption=lambda wc: (
             f"{ARTIFACTS.entries[wc.printed]['number']}, ours next to the printed one, cell by cell. A base that is in the paper is compared with itself. "
@@ -277,13 +298,15 @@ rule figure1:
     input:
         expand("<analysis>/geometry/{base}.csv", base=BASES),
     output:
-        **ARTIFACTS.figure_files("figure1"),
+        **figure_files("figure1"),
     log:
         "<logs>/figure1/all.log",
     benchmark:
         "<benchmarks>/figure1/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
-        caption=ARTIFACTS.caption("figure1"),
+        caption=caption("figure1"),
         confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/figure1.py"
@@ -294,14 +317,16 @@ rule figure2:
         norms=expand("<analysis>/embedding_norms/{base}.csv", base=EMBEDDED),
         ks=expand("<analysis>/embedding_norms/{base}_ks.csv", base=EMBEDDED),
     output:
-        **ARTIFACTS.figure_files("figure2"),
+        **figure_files("figure2"),
         ks=ARTIFACTS.shown("figure2_ks.csv", "figure2", "tests"),
     log:
         "<logs>/figure2/all.log",
     benchmark:
         "<benchmarks>/figure2/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
-        caption=ARTIFACTS.caption("figure2"),
+        caption=caption("figure2"),
         source=SOURCE,
         groups=CATALOG.by_script(TARGETS),
     script:
@@ -314,14 +339,16 @@ rule figure3:
         judgements="<analysis>/judgements.csv",
         judge="<analysis>/judge.csv",
     output:
-        **ARTIFACTS.figure_files("figure3"),
+        **figure_files("figure3"),
         judge=ARTIFACTS.shown("figure3_judge.csv", "figure3", "the judge"),
     log:
         "<logs>/figure3/all.log",
     benchmark:
         "<benchmarks>/figure3/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
-        caption=ARTIFACTS.caption("figure3"),
+        caption=caption("figure3"),
         confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/figure3.py"
@@ -336,16 +363,18 @@ rule own_benchmark_table:
         ),
         sheet=ancient("<results>/work/scorers.csv"),
     output:
-        **ARTIFACTS.table_files("benchmark_{benchmark}"),
+        **table_files("benchmark_{benchmark}"),
     log:
         "<logs>/own_benchmark_table/{benchmark}.log",
     benchmark:
         "<benchmarks>/own_benchmark_table/{benchmark}.tsv"
     wildcard_constraints:
         benchmark=one_of(OWN),
+    conda:
+        "../../envs/plot.yaml"
     params:
         confidence=INTERVAL["confidence"],
-        caption=lambda wc: ARTIFACTS.caption(f"benchmark_{wc.benchmark}"),
+        caption=lambda wc: caption(f"benchmark_{wc.benchmark}"),
     script:
         "../scripts/artifacts/own_benchmark_table.py"
 
@@ -372,7 +401,7 @@ rule executed_notebook:
         settings=lambda wc: SETTINGS.model_dump(
             include={"results", "seed", "intervals", *NOTEBOOK_KEYS[wc.notebook]}
         ),
-        caption=lambda wc: ARTIFACTS.caption(f"notebook_{wc.notebook}"),
+        caption=lambda wc: caption(f"notebook_{wc.notebook}"),
         notebook_code=lambda wc: code_of(WORKFLOW / f"notebooks/{wc.notebook}.py"),
     script:
         "../scripts/artifacts/executed_notebook.py"
@@ -392,5 +421,7 @@ rule artifact_sums:
         "<logs>/artifact_sums/all.log",
     benchmark:
         "<benchmarks>/artifact_sums/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     script:
         "../scripts/artifacts/artifact_sums.py"

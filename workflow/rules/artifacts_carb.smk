@@ -27,21 +27,23 @@ rule carb_claims:
             table=["leaderboard", "correlation", "perturbation", "think_as_locals"],
         ),
     output:
-        **ARTIFACTS.table_files("carb_claims"),
+        **table_files("carb_claims"),
     log:
         "<logs>/carb_claims/all.log",
     benchmark:
         "<benchmarks>/carb_claims/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=120),
     params:
-        claims={name: claim for name, claim in PLAN.claims.items() if claim["paper"] == "carb"},
+        claims={name: claim for name, claim in CLAIMS.items() if claim["paper"] == "carb"},
         cells={"cultures": CULTURES, "domains": DOMAINS},
         judged_cultures=LOCALS.evaluation.cultures,
         benchmark=CATALOG.benchmark(JUDGED),
         interval=INTERVAL,
         confidence=CONFIDENCE,
-        caption=ARTIFACTS.caption("carb_claims"),
+        caption=caption("carb_claims"),
     script:
         "../scripts/artifacts/carb_claims.py"
 
@@ -50,15 +52,17 @@ rule carb_leaderboard:
     input:
         "<analysis>/carb/leaderboard.parquet",
     output:
-        **ARTIFACTS.table_files("carb_leaderboard"),
+        **table_files("carb_leaderboard"),
     log:
         "<logs>/carb_leaderboard/all.log",
     benchmark:
         "<benchmarks>/carb_leaderboard/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         cultures=CULTURES,
         domains=DOMAINS,
-        caption=ARTIFACTS.caption("carb_leaderboard"),
+        caption=caption("carb_leaderboard"),
         confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/carb_leaderboard.py"
@@ -68,14 +72,16 @@ rule carb_figure1:
     input:
         "<analysis>/carb/glance.parquet",
     output:
-        **ARTIFACTS.figure_files("carb_figure1"),
+        **figure_files("carb_figure1"),
     log:
         "<logs>/carb_figure1/all.log",
     benchmark:
         "<benchmarks>/carb_figure1/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         cultures=CULTURES,
-        caption=ARTIFACTS.caption("carb_figure1"),
+        caption=caption("carb_figure1"),
     script:
         "../scripts/artifacts/carb_figure1.py"
 
@@ -85,15 +91,17 @@ rule carb_figure2:
         groups="<analysis>/carb/groups.parquet",
         leaderboard="<analysis>/carb/leaderboard.parquet",
     output:
-        **ARTIFACTS.figure_files("carb_figure2"),
+        **figure_files("carb_figure2"),
     log:
         "<logs>/carb_figure2/all.log",
     benchmark:
         "<benchmarks>/carb_figure2/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         cultures=CULTURES,
         domains=DOMAINS,
-        caption=ARTIFACTS.caption("carb_figure2"),
+        caption=caption("carb_figure2"),
         confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/carb_figure2.py"
@@ -104,15 +112,17 @@ rule carb_figure3:
         domains="<analysis>/carb/domains.parquet",
         leaderboard="<analysis>/carb/leaderboard.parquet",
     output:
-        **ARTIFACTS.figure_files("carb_figure3"),
+        **figure_files("carb_figure3"),
     log:
         "<logs>/carb_figure3/all.log",
     benchmark:
         "<benchmarks>/carb_figure3/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         cultures=CULTURES,
         domains=DOMAINS,
-        caption=ARTIFACTS.caption("carb_figure3"),
+        caption=caption("carb_figure3"),
         confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/carb_figure3.py"
@@ -122,13 +132,15 @@ rule carb_correlation:
     input:
         "<analysis>/carb/correlation.parquet",
     output:
-        **ARTIFACTS.table_files("carb_correlation"),
+        **table_files("carb_correlation"),
     log:
         "<logs>/carb_correlation/all.log",
     benchmark:
         "<benchmarks>/carb_correlation/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
-        caption=ARTIFACTS.caption("carb_correlation"),
+        caption=caption("carb_correlation"),
     script:
         "../scripts/artifacts/carb_correlation.py"
 
@@ -138,14 +150,16 @@ rule carb_figure4:
     input:
         "<analysis>/carb/correlation.parquet",
     output:
-        **ARTIFACTS.figure_files("carb_figure4"),
+        **figure_files("carb_figure4"),
     log:
         "<logs>/carb_figure4/all.log",
     benchmark:
         "<benchmarks>/carb_figure4/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         rating=CARB.rating,
-        caption=ARTIFACTS.caption("carb_figure4"),
+        caption=caption("carb_figure4"),
         confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/carb_figure4.py"
@@ -156,15 +170,17 @@ rule carb_figure5:
         points="<analysis>/carb/points.csv",
         correlations="<analysis>/carb/correlation.parquet",
     output:
-        **ARTIFACTS.figure_files("carb_figure5"),
+        **figure_files("carb_figure5"),
     log:
         "<logs>/carb_figure5/all.log",
     benchmark:
         "<benchmarks>/carb_figure5/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         rating=CARB.rating,
         confidence=INTERVAL["confidence"],
-        caption=ARTIFACTS.caption("carb_figure5"),
+        caption=caption("carb_figure5"),
     script:
         "../scripts/artifacts/carb_figure5.py"
 
@@ -182,6 +198,8 @@ rule carb_compare:
         "<benchmarks>/carb_compare/{printed}.tsv"
     wildcard_constraints:
         printed=one_of(ARTIFACTS.printed("carb")),
+    conda:
+        "../../envs/plot.yaml"
     params:
         caption=lambda wc: (
             f"{ARTIFACTS.entries[wc.printed]['number']}, ours next to the printed numbers, as public notes report them. A reward model "
@@ -197,13 +215,15 @@ rule carb_perturbation:
     input:
         "<analysis>/carb/perturbation.parquet",
     output:
-        **ARTIFACTS.table_files("carb_perturbation"),
+        **table_files("carb_perturbation"),
     log:
         "<logs>/carb_perturbation/all.log",
     benchmark:
         "<benchmarks>/carb_perturbation/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
-        caption=ARTIFACTS.caption("carb_perturbation"),
+        caption=caption("carb_perturbation"),
         confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/carb_perturbation.py"
@@ -213,13 +233,15 @@ rule carb_consistency:
     input:
         "<analysis>/carb/agreement_pairs.parquet",
     output:
-        **ARTIFACTS.figure_files("carb_consistency"),
+        **figure_files("carb_consistency"),
     log:
         "<logs>/carb_consistency/all.log",
     benchmark:
         "<benchmarks>/carb_consistency/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
-        caption=ARTIFACTS.caption("carb_consistency"),
+        caption=caption("carb_consistency"),
     script:
         "../scripts/artifacts/carb_consistency.py"
 
@@ -228,15 +250,17 @@ rule carb_think_as_locals:
     input:
         "<analysis>/locals/think_as_locals.parquet",
     output:
-        **ARTIFACTS.table_files("carb_think_as_locals"),
+        **table_files("carb_think_as_locals"),
     log:
         "<logs>/carb_think_as_locals/all.log",
     benchmark:
         "<benchmarks>/carb_think_as_locals/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
         artifact="carb_think_as_locals",
-        names=judge_labels(LOCALS),
-        caption=ARTIFACTS.caption("carb_think_as_locals"),
+        names=LOCALS.labels,
+        caption=caption("carb_think_as_locals"),
         confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/carb_think_as_locals.py"
@@ -246,15 +270,15 @@ use rule carb_think_as_locals as carb_reward_ablation with:
     input:
         "<analysis>/locals/reward_ablation.parquet",
     output:
-        **ARTIFACTS.table_files("carb_reward_ablation"),
+        **table_files("carb_reward_ablation"),
     log:
         "<logs>/carb_reward_ablation/all.log",
     benchmark:
         "<benchmarks>/carb_reward_ablation/all.tsv"
     params:
         artifact="carb_reward_ablation",
-        names=judge_labels(LOCALS),
-        caption=ARTIFACTS.caption("carb_reward_ablation"),
+        names=LOCALS.labels,
+        caption=caption("carb_reward_ablation"),
 
 
 rule carb_locals_learning:
@@ -264,16 +288,18 @@ rule carb_locals_learning:
             row=lookup("table == 'carb_locals_learning'", within=SCORES),
         ),
     output:
-        **ARTIFACTS.table_files("carb_locals_learning"),
+        **table_files("carb_locals_learning"),
     log:
         "<logs>/carb_locals_learning/all.log",
     benchmark:
         "<benchmarks>/carb_locals_learning/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
-        repeats=repeats(LOCALS),
+        repeats=LOCALS.repeats,
         interval=INTERVAL,
-        names=judge_labels(LOCALS),
-        caption=ARTIFACTS.caption("carb_locals_learning"),
+        names=LOCALS.labels,
+        caption=caption("carb_locals_learning"),
         confidence=CONFIDENCE,
     script:
         "../scripts/artifacts/carb_locals_learning.py"
@@ -283,13 +309,15 @@ rule carb_locals_curves:
     input:
         expand("<models>/locals/{run}", run=LOCALS.runs),
     output:
-        **ARTIFACTS.figure_files("carb_locals_curves"),
+        **figure_files("carb_locals_curves"),
     log:
         "<logs>/carb_locals_curves/all.log",
     benchmark:
         "<benchmarks>/carb_locals_curves/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
     params:
-        caption=ARTIFACTS.caption("carb_locals_curves"),
-        names={run: judge_labels(LOCALS)[run] for run in LOCALS.runs},
+        caption=caption("carb_locals_curves"),
+        names={run: LOCALS.labels[run] for run in LOCALS.runs},
     script:
         "../scripts/artifacts/carb_locals_curves.py"

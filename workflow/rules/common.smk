@@ -16,7 +16,6 @@ from polyreward.ops.workflow import (
     end_jobs_on_interrupt,
     follow_code,
     limit_jobs,
-    name_environments,
     stop_early,
 )
 from polyreward.plan import read_plan
@@ -30,31 +29,48 @@ from polyreward.sheet.data import (
 )
 from polyreward.sheet.engines import Engine, engine_of
 from polyreward.settings.reward_models import as_entry
-from polyreward.sheet.scorers import ANCHORS, CARB_TEXT, PERTURBED_JUDGES, printed, ready_made, trained_models
-from polyreward.think_as_locals.runs import (
-    WARMUPS,
-    judge_labels,
-    repeats,
-    seed_key,
-    training_of,
-    warmup_folder,
+from polyreward.settings.think_as_locals import WARMUPS, WITHOUT_CRITERIA
+from polyreward.sheet.scorers import (
+    ANCHORS,
+    CARB_TEXT,
+    PERTURBED_JUDGES,
+    printed,
+    published,
+    ready_made,
+    trained_models,
+    without_question,
 )
 
 PLAN = read_plan(workflow, config, report)
-# config.yaml; workflow/catalog/; where models lie; tables and figures; what jobs ask for
-SETTINGS, CATALOG, MODELS, ARTIFACTS, RESOURCES = (
-    PLAN.settings,
-    PLAN.catalog,
-    PLAN.models,
-    PLAN.artifacts,
-    PLAN.resources,
-)
-# The sheet: a row for each scorer, by its name, with its kind, base, trained_in, seed, ties and entry
-SHEET = PLAN.sheet.scorers
-# Which table reads which scores: rows of table, benchmark, scorer and language
-SCORES = PLAN.sheet.scores
+# PROJECT: where its own files are; SETTINGS: config.yaml; CATALOG: workflow/catalog/; MODELS: where models lie; ARTIFACTS: tables and
+# figures; RESOURCES: what jobs ask for; CLAIMS: workflow/claims.yaml
+PROJECT, SETTINGS, CATALOG, MODELS, SCORERS, ARTIFACTS, RESOURCES, CLAIMS = PLAN
+FILE = PROJECT.file  # where a file of the project is, also where another workflow uses this one
+caption, table_files, figure_files = ARTIFACTS.caption, ARTIFACTS.table_files, ARTIFACTS.figure_files
 
-FILE = PLAN.project.file  # where a file of the project is, also where another workflow uses this one
+# The sheet: a row for each scorer, by its name, with its kind, base, trained_in, seed, ties and entry
+SHEET = SCORERS.scorers
+# Which table reads which scores: rows of table, benchmark, scorer and language
+SCORES = SCORERS.scores
+# How each scorer is loaded, and the folders that it is loaded from
+ENTRIES = {name: MODELS.loadable(entry) for name, entry in SHEET.entry.items() if entry}
+FOLDERS = {name: MODELS.folders(entry) for name, entry in SHEET.entry.items() if entry}
+# The same for CARB, which asks about four answers, so that a judge's question about two is left out
+CARB_ENTRIES = ENTRIES | {
+    name: MODELS.loadable(without_question(entry))
+    for name, entry in SHEET.entry.items()
+    if entry and "question" in entry
+}
+CARB_FOLDERS = FOLDERS | {
+    name: MODELS.folders(without_question(entry))
+    for name, entry in SHEET.entry.items()
+    if entry and "question" in entry
+}
+
+# With `missing: row`, published reward models that cannot be had are empty rows. Params that say so take `output`, too: Snakemake
+# then reruns no job where only they change, so that a change of `missing` rescores nothing.
+MISSING = SETTINGS.missing == "row"
+MAY_BE_MISSING = list(published(SETTINGS, CATALOG)) if MISSING else []
 
 # Parts of the settings that many rules need.
 SOURCE, TARGETS, LANGUAGES = SETTINGS.source_language, SETTINGS.target_languages, SETTINGS.languages
@@ -94,11 +110,6 @@ PERTURBED_SETS = ["carb_perturbation", "carb_consistency"]
 def brought(dataset):
     """Return the languages in which passages or instructions come; an engine translates them into the others."""
     return [language for language in LANGUAGES if language in CATALOG.datasets[dataset]["languages"]]
-
-
-def item_entry(scorer):
-    """Return a scorer's entry without a question about two answers, since CARB asks about four."""
-    return {key: value for key, value in SHEET.entry[scorer].items() if key != "question"}
 
 
 def frozen_states(scorer, items):

@@ -15,6 +15,8 @@ rule training_pool:
         "<logs>/training_pool/all.log",
     benchmark:
         "<benchmarks>/training_pool/all.tsv"
+    conda:
+        "../../envs/sources.yaml"
     resources:
         **RESOURCES.for_tables(mb=16_000, minutes=60),
     params:
@@ -43,6 +45,8 @@ rule judge_pool:
         "<logs>/judge_pool/all.log",
     benchmark:
         "<benchmarks>/judge_pool/all.tsv"
+    conda:
+        "../../envs/sources.yaml"
     params:
         max_pairs=SETTINGS.pool.max_pairs,
         filters=SETTINGS.pool.filters,
@@ -66,6 +70,8 @@ rule evaluation_set:
         "<logs>/evaluation_set/{benchmark}.log",
     benchmark:
         "<benchmarks>/evaluation_set/{benchmark}.tsv"
+    conda:
+        "../../envs/sources.yaml"
     params:
         categories=lambda wc: CATALOG.categories(wc.benchmark),
         kinds=lambda wc: CATALOG.kinds(wc.benchmark),
@@ -88,6 +94,8 @@ rule alignment_prompts:
         "<logs>/alignment_prompts/all.log",
     benchmark:
         "<benchmarks>/alignment_prompts/all.tsv"
+    conda:
+        "../../envs/sources.yaml"
     resources:
         **RESOURCES.for_tables(mb=8_000, minutes=60),
     params:

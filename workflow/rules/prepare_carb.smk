@@ -12,6 +12,8 @@ rule carb_possible_items:
         "<logs>/carb_possible_items/all.log",
     benchmark:
         "<benchmarks>/carb_possible_items/all.tsv"
+    conda:
+        "../../envs/sources.yaml"
     params:
         cultures=BUILT_CULTURES,
     script:
@@ -85,6 +87,8 @@ rule carb_items:
         "<logs>/carb_items/all.log",
     benchmark:
         "<benchmarks>/carb_items/all.tsv"
+    conda:
+        "../../envs/sources.yaml"
     params:
         expected={
             "names": CATALOG.facts("name", CULTURES),
@@ -109,6 +113,8 @@ rule carb_training_items:
     benchmark:
         "<benchmarks>/carb_training_items/all.tsv"
     priority: 3  # seconds, and the longest row of trainings waits for them
+    conda:
+        "../../envs/sources.yaml"
     params:
         scripts=CATALOG.facts("script", BUILT_CULTURES),
         seed=SEED,
@@ -160,6 +166,8 @@ rule carb_perturbed_items:
         "<logs>/carb_perturbed_items/all.log",
     benchmark:
         "<benchmarks>/carb_perturbed_items/all.tsv"
+    conda:
+        "../../envs/sources.yaml"
     params:
         cultures=CULTURES,
         sizes={
@@ -186,6 +194,8 @@ rule locals_pairs:
     benchmark:
         "<benchmarks>/locals_pairs/all.tsv"
     priority: 3  # seconds, and the longest row of trainings waits for them
+    conda:
+        "../../envs/sources.yaml"
     params:
         sizes={
             "warmup": LOCALS.warmup.pairs if LOCALS.warmup else 0,
@@ -215,6 +225,8 @@ rule carb_questions:
         "<logs>/carb_questions/all.log",
     benchmark:
         "<benchmarks>/carb_questions/all.tsv"
+    conda:
+        "../../envs/sources.yaml"
     params:
         choices={
             "cultures": CULTURES,

@@ -16,6 +16,8 @@ rule reward_scores:
         "<benchmarks>/reward_scores/{benchmark}_{base}_{language}{seed}.tsv"
     wildcard_constraints:
         language=one_of(TARGETS),
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", "{base}", minutes=240),
@@ -49,7 +51,7 @@ use rule reward_scores as cross_reward_scores with:
 rule ready_made_scores:
     # A reward model that is not trained here, on one benchmark in all languages.
     input:
-        models=lambda wc: MODELS.folders(SHEET.entry[wc.scorer]),
+        models=lambda wc: FOLDERS[wc.scorer],
         rows=expand("<translated>/{{benchmark}}/{language}.jsonl", language=LANGUAGES),
     output:
         expand("<scores>/{{benchmark}}/{{scorer}}/{language}.parquet", language=LANGUAGES),
@@ -60,14 +62,17 @@ rule ready_made_scores:
     wildcard_constraints:
         benchmark=one_of(BENCHMARKS),
         scorer=one_of(READY_MADE),
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", "{scorer}", minutes=720),
     params:
-        entry=lambda wc: MODELS.loadable(SHEET.entry[wc.scorer]),
+        entry=lambda wc: ENTRIES[wc.scorer],
         scoring=SCORING,
         cache=f"{REPLIES}/{{scorer}}",
         top_layers=0,
+        may_be_missing=lambda wc, output: wc.scorer in MAY_BE_MISSING,
     script:
         "../scripts/score/ready_made_scores.py"
 
@@ -76,7 +81,7 @@ use rule ready_made_scores as single_scores with:
     # Any reward model on any benchmark in one language: the source language's own cell of Table 1, the anchor's, and the
     # user's own benchmarks.
     input:
-        models=lambda wc: MODELS.folders(SHEET.entry[wc.scorer]),
+        models=lambda wc: FOLDERS[wc.scorer],
         rows=["<translated>/{benchmark}/{language}.jsonl"],
     output:
         ["<scores>/{benchmark}/{scorer}/{language}.parquet"],
@@ -108,6 +113,8 @@ rule text_baseline_scores:
     wildcard_constraints:
         benchmark=one_of([*CATALOG.benchmarks, *OWN]),
         scorer=one_of(TEXT_BASELINES),
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_tfidf(SETTINGS.probe_pairs, minutes=60),
@@ -132,6 +139,8 @@ rule base_likelihood_scores:
         "<logs>/base_likelihood_scores/{benchmark}_{base}.log",
     benchmark:
         "<benchmarks>/base_likelihood_scores/{benchmark}_{base}.tsv"
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", "{base}", minutes=240),
@@ -157,6 +166,8 @@ rule base_probe_scores:
         "<logs>/base_probe_scores/{base}.log",
     benchmark:
         "<benchmarks>/base_probe_scores/{base}.tsv"
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", "{base}", minutes=240),
@@ -181,6 +192,8 @@ rule passage_states:
         "<logs>/passage_states/{base}.log",
     benchmark:
         "<benchmarks>/passage_states/{base}.tsv"
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", "{base}", minutes=60),
@@ -238,6 +251,8 @@ rule reference_answers:
         "<logs>/reference_answers/{language}.log",
     benchmark:
         "<benchmarks>/reference_answers/{language}.tsv"
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score", lambda wc: [CATALOG.reward_models[ALIGNMENT.reference]], minutes=720),
@@ -266,6 +281,8 @@ rule judgements:
         "<logs>/judgements/{language}.log",
     benchmark:
         "<benchmarks>/judgements/{language}.tsv"
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models(

@@ -20,6 +20,8 @@ rule carb_states:
     wildcard_constraints:
         itemset="carb|carb_perturbed",
     priority: 1
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score_long", "{base}", minutes=240),
@@ -32,7 +34,7 @@ rule carb_states:
 rule carb_scores:
     # A scorer is loaded once for all cultures; the prompt of an item is computed once for its four answers.
     input:
-        models=lambda wc: MODELS.folders(item_entry(wc.scorer)),
+        models=lambda wc: CARB_FOLDERS[wc.scorer],
         item_files=expand("<prepared>/carb/{culture}.jsonl", culture=CULTURES),
         frozen=lambda wc: frozen_states(wc.scorer, "carb"),
     output:
@@ -44,13 +46,16 @@ rule carb_scores:
     wildcard_constraints:
         scorer=one_of([*REWARD_MODELS, *KNOCKOUTS, *UNTRAINED]),
     priority: lambda wc: int(SHEET.kind[wc.scorer] == "generative")  # judges take longest
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score_long", "{scorer}", minutes=1440),
     params:
-        entry=lambda wc: MODELS.loadable(item_entry(wc.scorer)),
+        entry=lambda wc: CARB_ENTRIES[wc.scorer],
         scoring=SCORING,
         cache=lambda wc: f"{REPLIES}/{wc.scorer.removesuffix('-knockout')}",
+        may_be_missing=lambda wc, output: wc.scorer in MAY_BE_MISSING,
         knockout=lambda wc: seed_of("knockout") if wc.scorer in KNOCKOUTS else None,
     script:
         "../scripts/score/carb_scores.py"
@@ -58,7 +63,7 @@ rule carb_scores:
 
 use rule carb_scores as candidate_scores with:
     input:
-        models=lambda wc: MODELS.folders(item_entry(wc.scorer)),
+        models=lambda wc: CARB_FOLDERS[wc.scorer],
         item_files=expand("<scores>/candidates/{policy}.jsonl", policy=CARB.policies),
         frozen=[],
     output:
@@ -72,7 +77,7 @@ use rule carb_scores as candidate_scores with:
 rule carb_perturbed_scores:
     # A reward model is loaded once for the rewrites and for the same answers in all languages. A judge sees them in pairs.
     input:
-        models=lambda wc: MODELS.folders(item_entry(wc.scorer)),
+        models=lambda wc: CARB_FOLDERS[wc.scorer],
         item_files=expand("<prepared>/{items}/{culture}.jsonl", items=PERTURBED_SETS, culture=CULTURES),
         frozen=lambda wc: frozen_states(wc.scorer, "carb_perturbed"),
     output:
@@ -84,13 +89,16 @@ rule carb_perturbed_scores:
         "<benchmarks>/carb_perturbed_scores/{scorer}.tsv"
     wildcard_constraints:
         scorer=one_of(REWARD_MODELS),
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score_long", "{scorer}", minutes=720),
     params:
-        entry=lambda wc: MODELS.loadable(item_entry(wc.scorer)),
+        entry=lambda wc: CARB_ENTRIES[wc.scorer],
         scoring=SCORING,
         cache=f"{REPLIES}/{{scorer}}",
+        may_be_missing=lambda wc, output: wc.scorer in MAY_BE_MISSING,
     script:
         "../scripts/score/carb_perturbed_scores.py"
 
@@ -98,7 +106,7 @@ rule carb_perturbed_scores:
 use rule carb_perturbed_scores as locals_perturbed_scores with:
     # Judges that write criteria are slow, so they see only rewrites of the cultures that they are evaluated on.
     input:
-        models=lambda wc: MODELS.folders(SHEET.entry[wc.scorer]),
+        models=lambda wc: FOLDERS[wc.scorer],
         item_files=expand("<prepared>/carb_perturbation/{culture}.jsonl", culture=LOCALS.evaluation.cultures),
         frozen=[],
     output:
@@ -115,14 +123,14 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
     resources:
         **RESOURCES.for_models("score_long", "{scorer}", minutes=240, tokens=LOCALS.judge_token_budget),
     params:
-        entry=lambda wc: MODELS.loadable(SHEET.entry[wc.scorer]),
+        entry=lambda wc: ENTRIES[wc.scorer],
         scoring=SCORING | {"token_budget": LOCALS.judge_token_budget},
 
 
 rule locals_scores:
     # A judge on the parts of both benchmarks that config.yaml names: in the layout of Think-as-Locals, or of others as they are asked.
     input:
-        models=lambda wc: MODELS.folders(SHEET.entry[wc.judge]),
+        models=lambda wc: FOLDERS[wc.judge],
         rows=expand("<translated>/{benchmark}/{language}.jsonl", benchmark=JUDGED, language=JUDGED_LANGUAGES),
         item_files=expand("<prepared>/carb/{culture}.jsonl", culture=LOCALS.evaluation.cultures),
     output:
@@ -137,13 +145,18 @@ rule locals_scores:
     wildcard_constraints:
         judge=one_of(dict.fromkeys(SCORES.scorer[SCORES.benchmark == "locals"])),
     priority: 1
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score_long", "{judge}", minutes=720, tokens=LOCALS.judge_token_budget),
     params:
-        entry=lambda wc: MODELS.loadable(SHEET.entry[wc.judge]),
+        entry=lambda wc: ENTRIES[wc.judge],
         scoring=SCORING | {"token_budget": LOCALS.judge_token_budget},
         cache=f"{REPLIES}/{{judge}}",
+        may_be_missing=lambda wc, output: wc.judge in MAY_BE_MISSING,
+        benchmark=JUDGED,
+        languages=JUDGED_LANGUAGES,
         part={
             "rows_per_subset": LOCALS.evaluation.rows_per_subset,
             "items_per_cell": LOCALS.evaluation.items_per_cell,
@@ -156,7 +169,7 @@ rule locals_scores:
 rule locals_held_out:
     # What a judge has learnt: its verdicts on pairs of the topics that it is trained on, which it was not trained on.
     input:
-        models=lambda wc: MODELS.folders(SHEET.entry[wc.learner]),
+        models=lambda wc: FOLDERS[wc.learner],
         questions="<prepared>/locals/held_out.jsonl",
     output:
         "<scores>/locals/{learner}/held_out.parquet",
@@ -167,11 +180,13 @@ rule locals_held_out:
     wildcard_constraints:
         learner=one_of(dict.fromkeys(SCORES.scorer[SCORES.table == "carb_locals_learning"])),
     priority: 1
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("score_long", "{learner}", minutes=120, tokens=LOCALS.judge_token_budget),
     params:
-        entry=lambda wc: MODELS.loadable(SHEET.entry[wc.learner]),
+        entry=lambda wc: ENTRIES[wc.learner],
         scoring=SCORING | {"token_budget": LOCALS.judge_token_budget},
         cache=f"{REPLIES}/locals",
     script:
@@ -191,6 +206,8 @@ rule carb_text_scores:
     wildcard_constraints:
         itemset="carb|carb_perturbation",
         scorer=one_of(CARB_TEXT),
+    conda:
+        "../../envs/score.yaml"
     script:
         "../scripts/score/carb_text_scores.py"
 
@@ -206,6 +223,8 @@ rule candidates:
         "<logs>/candidates/{policy}.log",
     benchmark:
         "<benchmarks>/candidates/{policy}.tsv"
+    conda:
+        "../../envs/score.yaml"
     threads: THREADS.score
     resources:
         **RESOURCES.for_models("generate", "{policy}", minutes=480, tokens=CANDIDATES_AT_ONCE),

@@ -9,8 +9,10 @@ rule scorers:
         "<logs>/scorers/all.log",
     benchmark:
         "<benchmarks>/scorers/all.tsv"
+    conda:
+        "../../envs/sources.yaml"
     params:
-        sheet=printed(PLAN.sheet, LANGUAGES).to_dict("list"),
+        sheet=printed(SCORERS).to_dict("list"),
     script:
         "../scripts/sources/scorers.py"
 
@@ -25,9 +27,12 @@ rule hub_revision:
         "<benchmarks>/hub_revision/{kind}_{repository}.tsv"
     wildcard_constraints:
         kind="model|dataset",
+    conda:
+        "../../envs/sources.yaml"
     params:
         asked=lambda wc: MODELS.hub[wc.kind, wc.repository],
-        known=lambda wc: PLAN.locked(wc.kind, *MODELS.hub[wc.kind, wc.repository]),
+        known=lambda wc: PROJECT.locked(wc.kind, *MODELS.hub[wc.kind, wc.repository]),
+        may_be_missing=lambda wc, output: MISSING,
     script:
         "../scripts/sources/hub_revision.py"
 
@@ -42,10 +47,13 @@ rule hub_model:
         "<logs>/hub_model/{repository}.log",
     benchmark:
         "<benchmarks>/hub_model/{repository}.tsv"
+    conda:
+        "../../envs/sources.yaml"
     resources:
         **RESOURCES.for_tables(mb=8_000, minutes=720),
     params:
         repository=lambda wc: MODELS.hub["model", wc.repository][0],
+        may_be_missing=lambda wc, output: MISSING,
     script:
         "../scripts/sources/hub_model.py"
 
@@ -59,6 +67,8 @@ rule base_model:
         "<logs>/base_model/{base}.log",
     benchmark:
         "<benchmarks>/base_model/{base}.tsv"
+    conda:
+        "../../envs/sources.yaml"
     resources:
         **RESOURCES.for_models("load", "{base}", on_gpu=False, minutes=240),
     params:
@@ -83,6 +93,8 @@ rule dataset:
         "<logs>/dataset/{dataset}.log",
     benchmark:
         "<benchmarks>/dataset/{dataset}.tsv"
+    conda:
+        "../../envs/sources.yaml"
     resources:
         **RESOURCES.for_tables(mb=32_000, minutes=240),
     params:
@@ -101,6 +113,8 @@ rule judge_question:
         "<benchmarks>/judge_question/{question}.tsv"
     wildcard_constraints:
         question=one_of(CATALOG.judge_wordings),
+    conda:
+        "../../envs/sources.yaml"
     params:
         wording=lambda wc: CATALOG.judge_wordings[wc.question],
     script:
@@ -119,6 +133,8 @@ rule carb_references:
         "<logs>/carb_references/all.log",
     benchmark:
         "<benchmarks>/carb_references/all.tsv"
+    conda:
+        "../../envs/sources.yaml"
     params:
         folder=lambda wc: CARB.topics,
         cultures=BUILT_CULTURES,

@@ -12,6 +12,8 @@ rule truncated_base:
         "<logs>/truncated_base/{base}.log",
     benchmark:
         "<benchmarks>/truncated_base/{base}.tsv"
+    conda:
+        "../../envs/train.yaml"
     resources:
         **RESOURCES.for_models("load", "{base}", minutes=60),
     params:
@@ -31,6 +33,8 @@ rule reward_model:
     benchmark:
         "<benchmarks>/reward_model/{model}.tsv"
     priority: 1
+    conda:
+        "../../envs/train.yaml"
     threads: THREADS.train
     resources:
         **RESOURCES.for_models(

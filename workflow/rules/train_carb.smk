@@ -33,7 +33,9 @@ rule locals_warmup:
 rule locals_grpo:
     input:
         start=lambda wc: (
-            warmup_folder(SETTINGS.results, wc.run) if LOCALS.warmup else MODELS.base(LOCALS.base)
+            f"<models>/locals/{'warmup-at-once' if wc.run == WITHOUT_CRITERIA else 'warmup'}"
+            if LOCALS.warmup
+            else MODELS.base(LOCALS.base)
         ),
         questions="<prepared>/locals/grpo.jsonl",
     output:
@@ -43,7 +45,7 @@ rule locals_grpo:
     benchmark:
         "<benchmarks>/locals_grpo/{run}.tsv"
     wildcard_constraints:
-        run=one_of([*LOCALS.runs, *repeats(LOCALS)]),
+        run=one_of([*LOCALS.runs, *LOCALS.repeats]),
     priority: 2
     conda:
         "../../envs/align.yaml"
@@ -53,10 +55,12 @@ rule locals_grpo:
     params:
         training=lambda wc: {
             **SETTINGS.policy_arguments(LOCALS.grpo),
-            **training_of(LOCALS, wc.run),
+            **LOCALS.training(wc.run),
         },
         launch=LAUNCH,
-        seed=lambda wc: seed_of("locals_grpo", *seed_key(wc.run)),
+        seed=lambda wc: seed_of(
+            "locals_grpo", *([str(SHEET.seed[wc.run])] if wc.run in LOCALS.repeats else [])
+        ),
         checkpoints=f"{TRAININGS}/locals/checkpoints/{{run}}",
     script:
         "../scripts/train/locals_grpo.py"
@@ -66,7 +70,7 @@ rule grpo_policy:
     # A policy that a reward model's score rewards, on prompts of topics that no item of the benchmark is of.
     input:
         policy=lambda wc: MODELS.base(CARB.grpo.policy),
-        models=lambda wc: MODELS.folders(item_entry(wc.scorer)),
+        models=lambda wc: CARB_FOLDERS[wc.scorer],
         item_files=expand("<prepared>/carb_train/{culture}.jsonl", culture=BUILT_CULTURES),
     output:
         directory("<models>/policies/grpo_{scorer}"),
@@ -90,10 +94,11 @@ rule grpo_policy:
     params:
         training=SETTINGS.policy_arguments(CARB.grpo),
         reward=lambda wc: {
-            "entry": MODELS.loadable(item_entry(wc.scorer)),
+            "entry": CARB_ENTRIES[wc.scorer],
             "scoring": SCORING,
             "cache": f"{REPLIES}/{wc.scorer}",
         },
+        may_be_missing=lambda wc, output: wc.scorer in MAY_BE_MISSING,
         launch=LAUNCH,
         seed=seed_of("grpo_policy"),
         checkpoints=f"{TRAININGS}/policies/checkpoints/grpo_{{scorer}}",

@@ -12,6 +12,8 @@ rule translated_rows:
     benchmark:
         "<benchmarks>/translated_rows/{rowset}_{language}.tsv"
     priority: 2  # seconds with a catalog, and the longest training waits for one of them
+    conda:
+        "../../envs/translate.yaml"
     threads: THREADS.translate
     resources:
         **RESOURCES.for_models(

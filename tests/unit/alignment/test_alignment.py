@@ -1,5 +1,6 @@
 """Figure 3's policies: labels, trainings, responses and prompts."""
 
+import shutil
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -17,7 +18,7 @@ from polyreward.alignment.sampling import Policy, answers_of_runs, distinct_prom
 from polyreward.core.conversations import rendered
 from polyreward.settings.transfer import Dpo, Sampling
 from polyreward.training.common import Job
-from polyreward.training.policies import load_policy, train_dpo, train_sft
+from polyreward.training.policies import ENDED, load_policy, train_dpo, train_sft
 
 labelled = script("train/labelled_pairs").labelled
 drawn_prompts = script("prepare/alignment_prompts").drawn_prompts
@@ -50,6 +51,18 @@ def test_a_policy_stops_where_an_answer_ends(base):
     assert text.rstrip().endswith(tokenizer.eos_token)
     assert tokenizer.pad_token_id != tokenizer.eos_token_id
     assert model.generation_config.eos_token_id == tokenizer.eos_token_id
+
+
+def test_a_policy_with_several_chat_templates_ends_the_one_of_conversations(tiny_gemma, tmp_path):
+    shutil.copytree(tiny_gemma, tmp_path / "base", ignore=shutil.ignore_patterns("SHA256SUMS"))
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "base")
+    own = "{% for turn in messages %}{{ turn.content }}{% endfor %}"
+    tokenizer.chat_template = {"default": own, "tool_use": own}
+    tokenizer.save_pretrained(tmp_path / "base")
+    job = Job(1, tmp_path / "checkpoints", tmp_path / "policy", "sft")
+    train_sft(tmp_path / "base", ROWS, SFT, job)
+    trained = AutoTokenizer.from_pretrained(tmp_path / "policy")
+    assert trained.chat_template == {"default": own + ENDED, "tool_use": own}
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from support import ROOT
 
 from polyreward.artifacts import figures as style
 from polyreward.artifacts.figures import save_figure
+from polyreward.core.kinds import REWARD_KINDS
 from polyreward.transfer.figure1 import draw_figure1
 
 WITH_INTERVALS = ("figure1", "figure3")
@@ -39,9 +40,7 @@ def lightness(colour: str) -> float:
     return 116 * np.cbrt(np.dot(linear, [0.2126, 0.7152, 0.0722])) - 16
 
 
-@pytest.mark.parametrize(
-    "looks", [list(style.LANGUAGES.values()), list(style.KINDS.values()), list(style.OTHERS)]
-)
+@pytest.mark.parametrize("looks", [list(style.LANGUAGES.values()), list(style.OTHERS)])
 def test_any_two_looks_differ_in_grey(looks):
     """By lightness, or by both marker and dashes."""
     for one, other in combinations(looks, 2):
@@ -49,6 +48,12 @@ def test_any_two_looks_differ_in_grey(looks):
         assert by_lightness or one.marker != other.marker, (one, other)
         assert (one.colour, one.dashes) != (other.colour, other.dashes)
         assert one.marker != other.marker
+
+
+def test_any_two_kinds_of_reward_models_have_another_colour_and_another_marker():
+    for one, other in combinations(REWARD_KINDS.values(), 2):
+        assert one.colour != other.colour and one.marker != other.marker
+        assert one.shades != other.shades or not one.shades
 
 
 def test_a_language_has_one_look_whatever_stands_beside_it():

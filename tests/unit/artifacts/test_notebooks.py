@@ -41,14 +41,18 @@ def written(folder, text):
 
 @pytest.fixture(scope="module")
 def notebooks(tmp_path_factory):
-    """The same notebook after two runs, the second by a user with settings for Matplotlib."""
+    """The same notebook after two runs, the second by a user with settings of Matplotlib and a kernel."""
     source = written(tmp_path_factory.mktemp("notebook"), HEAD + WORKING)
     settings = {"results": "results/tiny", "languages": ["es", "ko"]}
     first = execute_notebook(source, settings)
     users = source.with_name("matplotlibrc")
     users.write_text("axes.facecolor: red\n", encoding="utf-8")
+    kernel = source.parent / "kernels/python3/kernel.json"
+    kernel.parent.mkdir(parents=True)
+    kernel.write_text('{"argv": ["false"], "display_name": "theirs", "language": "python"}', encoding="utf-8")
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("MATPLOTLIBRC", str(users))
+        patched.setenv("JUPYTER_PATH", str(source.parent))
         return [first, execute_notebook(source, settings)]
 
 

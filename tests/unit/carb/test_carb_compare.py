@@ -1,5 +1,7 @@
 """CARB's tables next to its paper's printed numbers: which cells meet, and the scatter of them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -58,6 +60,20 @@ def test_a_reward_model_stands_beside_those_of_its_kind():
 def test_the_page_shows_percent_with_one_digit_and_fractions_with_three(tmp_path, name, ours, shown):
     meeting(name, ours).to_csv(tmp_path / "c.csv", index=False)
     assert shown in str(compared_table(tmp_path / "c.csv"))
+
+
+def test_a_small_p_value_is_not_zero_in_the_comparison(tmp_path):
+    ours, printed, written = (tmp_path / f"{name}.csv" for name in ("ours", "printed", "written"))
+    CORRELATIONS.assign(p=3e-9, r2=3e-9).to_csv(ours, index=False)
+    printed = ROOT / "resources/published/carb_correlation.csv"
+    snakemake = SimpleNamespace(
+        input=SimpleNamespace(ours=ours, printed=printed), output=SimpleNamespace(csv=written),
+        params=SimpleNamespace(base="any"), wildcards=SimpleNamespace(printed="carb_correlation"),
+    )  # fmt: skip
+    compare.main(snakemake)
+    lines = [line for line in written.read_text().splitlines() if ",CARB,match,BLEnD," in line]
+    of_r2, of_p = (line.split(",")[4:7] for line in lines)
+    assert of_r2 == ["0.000000", "0.649000", "-0.649000"] and of_p == ["3.00e-09", "9.43e-05", "-0.000094"]
 
 
 def test_pooled_ratings_stand_beside_each_printed_rating_of_answers():

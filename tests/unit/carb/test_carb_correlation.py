@@ -179,6 +179,13 @@ def test_the_correlations_say_which_set_selection_rating_and_benchmark_they_are_
     assert set(correlations(points({"chrf": 1.0}, count=3))["verdict"]) == set(few["verdict"])
     shown = display_correlations(found)
     assert shown.loc[[0, 4], "bases"].tolist() == ["9", "6"] and shown.loc[0, "verdict"] == "correlate"
+    small = display_correlations(found.assign(p=3e-9, p_permuted=0.0004, z_p=0.0, r2=0.0))
+    assert small.loc[0, ["p", "p by base", "p of z", "r2"]].tolist() == [
+        "<0.001",
+        "<0.001",
+        "<0.001",
+        "0.000",
+    ]
     # each row by hand, and the test of the two benchmarks in the first one's
     rows = several().query("downstream == 'short' and selection == 'best-of-n' and kind == 'classifier'")
     r = rows[["match", *BENCHMARKS]].astype(float).corr()

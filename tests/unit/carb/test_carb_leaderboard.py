@@ -57,6 +57,12 @@ def display(table: pd.DataFrame) -> pd.DataFrame:
     return display_leaderboard(table, [*CULTURES, *DOMAINS], "95%").set_index("scorer")
 
 
+def test_a_kind_that_nobody_knows_is_an_error_and_no_baseline():
+    tables = {"a": all_alike(1), "b": all_alike(0)}
+    said = refused(Leaderboard, tables, {"a": "classifier", "b": "regression"}, CULTURES, DOMAINS, INTERVAL)
+    assert "`regression` is unknown; core/kinds.py has baseline, classifier, generative, implicit" in said
+
+
 @pytest.mark.parametrize(("ties", "right"), [("wrong", [1, 0, 0, 0]), ("shared", [1, 0.5, 0, 0.25])])
 def test_right_is_strictly_highest_and_a_baseline_shares_ties(ties, right):
     fours = [3, 2, 1, 0], [2, 2, 1, 0], [1, 2, 2, 0], [1, 1, 1, 1]

@@ -225,6 +225,8 @@ def test_the_display_has_signs_units_and_gaps(table):
     assert known.tolist() == [
         "+60.0 [+50.8, +69.1]", "120 templates", "holds, of these models only", "0.005 (0.080)",
     ]  # fmt: skip
+    small = display_claims(table.assign(p=table["p"] * 1e-9), "95%").set_index("Claim")
+    assert small.loc["Transfer 1 english beats target", "p (Holm)"] == "<0.001 (0.080)"
     untested = shown.loc["Transfer 2 llama collapses more than qwen", ["Ours [95%]", "Verdict", "p (Holm)"]]
     assert untested.tolist() == ["", "not tested", ""]
     assert shown.loc["Transfer 1 english beats target everywhere", "Printed"] == "+2.6"

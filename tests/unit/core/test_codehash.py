@@ -80,6 +80,32 @@ def test_comments_and_docstrings_rerun_nothing(rerun, old, new):
     assert rerun("core/seeds", old, new) == set()
 
 
+# What the syntax trees of Python 3.11, 3.12 and 3.13 show in different ways
+CODE = """
+def padded(text, width, form=""):
+    return f"{text:{form}}" f"{text!r:>{width}.{width}}" "" f"{text:}" + "\\U0001fadc" + str(...)
+"""
+SAME_CODE = """
+# A comment.
+def padded(
+    text,
+    width,
+    form='',
+):
+    'A docstring.'
+    return (f'{text:{form}}'
+            f"{text!r:>{width}.{width}}{text:}") + "\\U0001fadc" + str(...)
+"""
+HASH = "f208c68ec1a9720a"  # where it differs, another Python makes everything again
+OTHER_CODE = ((":}", "}"), ('=""', '="x"'), (">", "<"), ("padded", "filled"), ("...", "None"), ('""', '"."'))
+
+
+def test_a_hash_is_of_code_and_neither_of_its_layout_nor_of_python():
+    assert codehash._parse(CODE) == codehash._parse(SAME_CODE) == [HASH, []]
+    hashes = {codehash._parse(CODE.replace(old, new, 1))[0] for old, new in OTHER_CODE}
+    assert len(hashes - {HASH}) == len(OTHER_CODE)
+
+
 def test_a_script_s_own_edit_reruns_it(tmp_path):
     script = tmp_path / "one.py"
     script.write_text("print(1)\n")
@@ -130,6 +156,12 @@ def test_an_entry_names_its_loader(entry, kind):
     assert loader_of(entry) == LOADERS[kind]
 
 
+def test_a_kind_s_loader_is_in_the_module_of_its_name_and_an_unknown_kind_is_named():
+    assert loader_of({"kind": "implicit"}) == "polyreward.scoring.implicit:load"
+    with pytest.raises(PolyrewardError, match="`kind: implict`: no such kind of reward model"):
+        loader_of({"kind": "implict"})
+
+
 def forget():
     codehash._parsed.clear()
     codehash._known.cache_clear()
@@ -145,6 +177,10 @@ def test_what_was_parsed_is_kept_for_the_next_run(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(codehash, "_parse", None)  # nothing is parsed
         assert code_of(SCRIPTS["table1"]) == made
+        forget()
+        patched.setattr(codehash, "_own_text", lambda: "another way to hash")
+        with pytest.raises(TypeError):  # all is parsed
+            code_of(SCRIPTS["table1"])
     codehash.PARSED.write_text("{", encoding="utf-8")
     forget()
     assert code_of(SCRIPTS["table1"]) == made

@@ -1,12 +1,18 @@
 """Tables of ours as files: CSV, and scores as Parquet."""
 
+import re
+
+import numpy as np
 import pandas as pd
 import pytest
-from support import refused
+from support import ROOT, refused, texts_that_may_be_numbers
 
 from polyreward.core.tables import (
+    LEAST_P,
+    P_VALUES,
     as_markdown,
     as_written,
+    p_text,
     parse_score_path,
     read_csv,
     read_exact,
@@ -24,6 +30,7 @@ from polyreward.core.tables import (
 COLUMNS = ["name", "value", "count"]
 TABLE = pd.DataFrame({"name": ["a", "b"], "value": [0.1, 2 / 3], "count": [1, 2]})
 PAIRS = pd.DataFrame({"id": ["a", "b"], "score_chosen": [0.1 + 0.2, 1.0], "score_rejected": [-1e-9, 0.0]})
+FINISHED = sorted((ROOT / "docs/data").glob("*/*.csv"))
 MINE = {"benchmark": "bench", "scorer": "rm", "language": "es"}
 
 
@@ -50,6 +57,65 @@ def test_a_language_called_nan_is_not_missing_and_a_name_like_a_number_stays_tex
     write_table(table, path, list(table.columns))
     read = read_table(path, list(table.columns))
     assert read["subset"].tolist() == ["001", "1e3", "NA"] and read["accuracy_pct"].sum() == 225
+
+
+P_VALUES_WRITTEN = [
+    (1.0, "1.000000"), (0.05, "0.050000"), (0.0002, "0.000200"), (0.00009996, "0.000100"), (0.0000994, "9.94e-05"),
+    (3e-9, "3.00e-09"), (1e-151, "1.00e-151"), (0.0, "2.23e-308"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("p", "written"), P_VALUES_WRITTEN)
+def test_no_p_value_is_written_as_zero_and_one_that_is_read_is_written_alike(path, p, written):
+    columns = ["model", "low", "p", "p_mcnemar"]
+    table = pd.DataFrame({"model": ["rm"], "low": [p], "p": [p], "p_mcnemar": [np.nan]})
+    write_table(table, path, columns)
+    assert path.read_text() == f"{','.join(columns)}\nrm,{p:.6f},{written},\n"
+    read = read_table(path, columns)
+    assert read["p"].tolist() == as_written(table)["p"].tolist() == [float(written)] != [0]
+    write_table(read, path, columns)
+    assert f",{written}," in path.read_text()
+
+
+def test_every_column_of_p_values_is_known():
+    columns = {name for file in FINISHED for name in pd.read_csv(file, nrows=0)}
+    assert {name for name in columns if re.fullmatch("p|p_.*|.*_p", name)} == set(P_VALUES)
+
+
+def test_a_p_value_for_readers_is_small_and_not_zero():
+    assert [p_text(p) for p in (1.0, 0.0123, 0.001, 0.00099, 0.0, np.nan)] == [
+        "1.000", "0.012", "0.001", "<0.001", "<0.001", ""
+    ]  # fmt: skip
+
+
+ODD_NAMES = ["1.10", "1.5", "NA", "null", "True", "inf", "007", "1e5", "nan"]
+
+
+@pytest.mark.parametrize("column", [
+    "reward_model", "base_model", "policy", "judge", "scorer", "model", "subset", "key", "rule_sha256", "missing"
+])  # fmt: skip
+def test_texts_that_look_like_numbers_or_gaps_stay_texts(path, column):
+    table = pd.DataFrame({column: ODD_NAMES, "value": 1.5})
+    write_table(table, path, list(table))
+    for options in ({}, {"dtype": {"value": "float64"}}, {"dtype_backend": "numpy_nullable"}):
+        assert read_csv(path, **options)[column].tolist() == ODD_NAMES, options
+    write_table(pd.DataFrame({column: ["1.10"], "value": 1.5}), path, list(table))
+    assert read_csv(path)[column].tolist() == ["1.10"]
+
+
+# Written for pages, not by a rule
+OF_DOCS = ["costs", "run", "times", "coverage", "changes", "chosen", "pooling", "starts", "starts_run"]
+
+
+@pytest.mark.parametrize("file", [
+    *(one for one in FINISHED if one.stem not in OF_DOCS), *sorted((ROOT / "resources/published").glob("*.csv"))
+], ids=lambda file: f"{file.parent.name}/{file.stem}")  # fmt: skip
+def test_columns_of_texts_are_read_as_texts_and_a_finished_table_is_written_as_it_was(path, file):
+    table = read_csv(file, dtype_backend="numpy_nullable")
+    assert set(texts_that_may_be_numbers(file)) <= {"run"}
+    if file.parent.name == "mini" and not (table.get("p_value", pd.Series([1])) < LEAST_P).any():
+        write_table(table, path, list(table))
+        assert path.read_bytes() == file.read_bytes()
 
 
 @pytest.mark.parametrize(("table", "message"), [

@@ -3,21 +3,24 @@
 import errno
 import os
 from pathlib import Path
-from types import SimpleNamespace
 
 import httpx2
 import pandas as pd
 import pytest
 import torch
 from huggingface_hub.errors import LocalEntryNotFoundError
-from support import script
 
 from polyreward.core.errors import LONGEST, PolyrewardError, UnavailableError, first_line
 from polyreward.core.files import write_text
 from polyreward.core.seals import intact, sealed_folder
-from polyreward.core.tables import read_scores, unavailable_reasons, write_scores, write_unavailable
+from polyreward.core.tables import (
+    read_scores,
+    read_sealed,
+    unavailable_reasons,
+    write_scores,
+    write_unavailable,
+)
 from polyreward.core.unavailable import (
-    is_unavailable,
     missing_reason,
     model_or_reason,
     policy_or_reason,
@@ -28,84 +31,47 @@ from polyreward.core.unavailable import (
 )
 
 THERE = pd.DataFrame({"id": ["a"], "score_chosen": [1.0]})
-SHELF = {
-    "off_the_shelf": ["rm"],
-    "reward_models": {"mine": {}},
-    "think_as_locals": {"others": ["judge", "mine"]},
-}
-ROW, STOP = ({"missing": missing, **SHELF} for missing in ("row", "stop"))
+LANGUAGES = ("en", "es", "ko")
 
 
-def job(folder, config=ROW, name="rm"):
-    """Return what a script of Snakemake sees of a job with two score files and a table."""
-    files = [str(folder / f"b/{name}/{part}.parquet") for part in ("en", "es")]
-    return SimpleNamespace(config=config, output=[*files, str(folder / "replies.csv")])
+def job(folder, name="rm"):
+    """Return the score files of a job with what they are of, whatever their paths say."""
+    places = {language: str(folder / f"{language}.parquet") for language in LANGUAGES}
+    return {
+        path: {"benchmark": "b", "scorer": name, "language": language} for language, path in places.items()
+    }
 
 
-@pytest.mark.parametrize("name", ["rm", "judge"])
-def test_a_job_that_fails_leaves_its_reason_in_all_its_scores(tmp_path, name):
-    found = job(tmp_path, name=name)
-    with scores_or_reason(found, name):
-        write_scores(THERE, found.output[0], benchmark="b", scorer=name, language="en")
+def test_a_job_that_fails_leaves_its_reason_in_all_its_scores(tmp_path):
+    files = job(tmp_path)
+    write_scores(THERE, tmp_path / "ko.parquet", benchmark="b", scorer="rm", language="ko")  # by hand, before
+    with scores_or_reason(files, "rm", True):
         raise UnavailableError("it has a head that nobody knows; leave it out\n  - more")
-    for path in found.output[:2]:
-        assert unavailable_reasons(path) == {name: "it has a head that nobody knows; leave it out"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["en.parquet", "es.parquet", "ko.parquet"]
+    for path, named in files.items():
+        assert unavailable_reasons(path) == {"rm": "it has a head that nobody knows; leave it out"}
         assert read_scores(path).empty
-    assert not (tmp_path / "replies.csv").exists()
+        assert {key: read_sealed(path).attrs[key] for key in named} == named
 
 
-@pytest.mark.parametrize(("config", "name"), [(STOP, "rm"), (ROW, "mine")])
-@pytest.mark.parametrize("or_reason", [scores_or_reason, policy_or_reason])
-def test_only_what_is_of_the_catalog_may_be_missing_and_only_by_the_setting(
-    tmp_path, or_reason, config, name
-):
-    with pytest.raises(UnavailableError, match="gone"), or_reason(job(tmp_path, config, name), name):
+def test_languages_that_were_scored_stay_where_a_later_one_finds_the_model_gone(tmp_path):
+    files = job(tmp_path)
+    with scores_or_reason(files, "rm", True):
+        for path in list(files)[:2]:
+            write_scores(THERE, path, **files[path])
+        raise UnavailableError("the server has no such model any more")
+    assert list(read_scores(files)["language"]) == ["en", "es"]
+    assert [path for path in files if unavailable_reasons(path)] == [str(tmp_path / "ko.parquet")]
+
+
+@pytest.mark.parametrize("or_reason", [
+    lambda folder: scores_or_reason(job(folder), "rm", False),
+    lambda folder: policy_or_reason(str(folder / "grpo_rm"), "rm", False),
+    lambda folder: model_or_reason(folder, str(folder), False),
+])  # fmt: skip
+def test_what_may_not_be_missing_stops_the_job(tmp_path, or_reason):
+    with pytest.raises(UnavailableError, match="gone"), or_reason(tmp_path):
         raise UnavailableError("gone")
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_model_may_be_missing_wherever_its_name_is_among_the_wildcards(tmp_path, monkeypatch):
-    """The anchor's rule, and that of own benchmarks, have the benchmark first."""
-    module, found = script("score/ready_made_scores"), job(tmp_path)
-
-    def gated(*given):
-        raise UnavailableError("rm: gated")
-
-    monkeypatch.setattr(module, "load_reward_model", gated)
-    found.wildcards = SimpleNamespace(benchmark="b", scorer="rm")
-    found.params = SimpleNamespace(entry={}, scoring={}, cache=None)
-    module.main(found)
-    assert unavailable_reasons(found.output[0]) == {"rm": "rm: gated"}
-
-
-NO_MEMORY = "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 99"
-
-
-@pytest.mark.parametrize("error", [
-    UnavailableError("rm: gated"), torch.OutOfMemoryError("CUDA out of memory"), RuntimeError(NO_MEMORY), MemoryError(),
-], ids=lambda error: type(error).__name__)  # fmt: skip
-def test_a_model_that_cannot_be_had_or_held_is_an_empty_row(tmp_path, error):
-    found = job(tmp_path)
-    with scores_or_reason(found, "rm"):
-        raise error
-    assert all(read_scores(path).empty for path in found.output[:2])
-
-
-@pytest.mark.parametrize("error", [
-    PolyrewardError("judge server http://a/v1: no connection"),
-    LocalEntryNotFoundError("cannot find the requested files"),
-    httpx2.ConnectError("connection refused"),
-    OSError("We couldn't connect to the hub to load this file"),  # as transformers says it
-    KeyError("score_chosen"),
-    ValueError("operands could not be broadcast together"),
-    RuntimeError("mat1 and mat2 shapes cannot be multiplied"),
-    AttributeError("'NoneType' object has no attribute 'shape'"),
-    OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
-    FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "work/3_translated/rows.jsonl"),
-], ids=lambda error: type(error).__name__)  # fmt: skip
-def test_an_outage_or_a_fault_of_ours_or_of_the_machine_stops_the_job(tmp_path, error):
-    with pytest.raises(type(error)), scores_or_reason(job(tmp_path), "rm"):
-        raise error
     assert not list(tmp_path.iterdir())
 
 
@@ -119,11 +85,27 @@ def brought(body: str):
     return caught.value
 
 
-def test_a_fault_in_the_code_that_a_model_brings_is_the_model_s_and_an_outage_in_it_is_not():
-    assert is_unavailable(brought("return None.shape"))
-    assert not is_unavailable(AttributeError("elsewhere"))
-    assert not is_unavailable(brought("raise httpx2.ConnectError('no route')"))
-    assert not is_unavailable(brought("raise ConnectionResetError('by peer')"))
+NO_MEMORY = "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 99"
+
+
+@pytest.mark.parametrize("error", [
+    torch.OutOfMemoryError("CUDA out of memory"),
+    RuntimeError(NO_MEMORY),
+    RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+    MemoryError(),
+    brought("return None.shape"),
+    brought("raise httpx2.ConnectError('no route')"),
+    PolyrewardError("judge server http://a/v1: no connection"),
+    LocalEntryNotFoundError("cannot find the requested files"),
+    OSError("We couldn't connect to the hub to load this file"),  # as transformers says it
+    KeyError("score_chosen"),
+    RuntimeError("mat1 and mat2 shapes cannot be multiplied"),
+    OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+], ids=lambda error: type(error).__name__)  # fmt: skip
+def test_no_memory_an_outage_or_a_fault_while_scoring_stops_the_job(tmp_path, error):
+    with pytest.raises(type(error)), scores_or_reason(job(tmp_path), "rm", True):
+        raise error
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_stands_for_missing_models_is_listed_and_told_by_who_loads_one(tmp_path):
@@ -131,7 +113,7 @@ def test_what_stands_for_missing_models_is_listed_and_told_by_who_loads_one(tmp_
     scores, record = work / "5_scores/b/rm/en.parquet", work / "1_sources/revisions/model/a--b.yaml"
     write_unavailable("gated", scores, benchmark="b", scorer="rm", language="en")
     write_scores(THERE, scores.with_name("es.parquet"), benchmark="b", scorer="rm", language="es")
-    with sealed_folder(work / "4_models/hub/rm") as folder, model_or_reason(folder, job(tmp_path)):
+    with sealed_folder(work / "4_models/hub/rm") as folder, model_or_reason(folder, str(folder), True):
         raise UnavailableError("gone")
     with pytest.raises(UnavailableError, match="^gone$"):
         refuse_missing(work / "4_models/hub/rm")
@@ -149,17 +131,16 @@ def test_what_stands_for_missing_models_is_listed_and_told_by_who_loads_one(tmp_
 
 
 def test_a_policy_whose_reward_model_is_missing_leaves_the_reason_in_its_folder(tmp_path):
-    found = SimpleNamespace(config=ROW, output=[str(tmp_path / "grpo_rm")])
-    with policy_or_reason(found, "rm"):
+    output = str(tmp_path / "grpo_rm")
+    with policy_or_reason(output, "rm", True):
         raise UnavailableError("rm: gone; leave it out\n  - more")
-    assert missing_reason(intact(found.output[0])) == "rm: gone; leave it out"
+    assert missing_reason(intact(output)) == "rm: gone; leave it out"
     assert missing_reason(tmp_path) is None
 
 
-@pytest.mark.parametrize(("config", "error"), [(STOP, UnavailableError), (ROW, PolyrewardError)])
-def test_a_broken_connection_stops_as_does_the_setting(tmp_path, config, error):
-    with pytest.raises(error), model_or_reason(tmp_path, job(tmp_path, config)):
-        raise error("the connection failed")
+def test_a_broken_connection_stops_a_fetch(tmp_path):
+    with pytest.raises(PolyrewardError), model_or_reason(tmp_path, str(tmp_path), True):
+        raise PolyrewardError("the connection failed")
     assert not list(tmp_path.iterdir())
 
 

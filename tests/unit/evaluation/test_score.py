@@ -3,6 +3,7 @@
 import contextlib
 import re
 import shutil
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -73,6 +74,8 @@ def test_scores_are_those_of_each_model_alone(here):
     assert sorted(found.table["model"]) == ["rm-a", "rm-a", "rm-b", "rm-b"]
     assert found.table["data"].tolist() == ["pairs", "pairs", "more", "more"]
     assert found.table["difference"].notna().tolist() == (found.table["model"] == "rm-a").tolist()
+    small = score.summary(replace(found, table=found.table.assign(p_mcnemar=3e-9)), None)
+    assert small.count("| <0.001 ") == len(found.table)
     assert found.table["n_items"].tolist() == [6, 6, 4, 4]
 
 

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from published_repositories import gemma3
 from support import script
 from tiny_models import ROOT, ROWS
 
@@ -16,12 +17,12 @@ from polyreward.alignment.sampling import Policy, answers_of_runs, loaded_policy
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.seeds import job_seed
 from polyreward.models import serving
-from polyreward.models.generation import Writing, declared_ends, generation_config
+from polyreward.models.generation import Writing, declared_ends, ends_of, generation_config
 from polyreward.models.serving import Server
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.load import load_causal_lm
-from polyreward.scoring.local_judge import LocalBackend, ends_of, request_ids
+from polyreward.scoring.local_judge import LocalBackend, request_ids
 from polyreward.scoring.pairs import unbatched
 from polyreward.scoring.served_judge import ServedBackend
 from polyreward.settings.model import Serve
@@ -149,7 +150,8 @@ def test_a_served_policy_says_the_same_by_one_token_and_draws_the_same_for_a_see
 def test_a_served_judge_replies_as_a_local_one(tiny_server, tiny_gemma, max_length):
     server, asked = tiny_server
     lm = load_causal_lm(tiny_gemma, "float32", max_length, 4000)
-    judge = ServedBackend(server, lm.tokenizer, Writing(5, ends_of(lm)), max_length, True)
+    ends = ends_of(lm.model.generation_config, lm.tokenizer)
+    judge = ServedBackend(server, lm.tokenizer, Writing(5, ends), max_length, True)
     asked()
     assert judge.replies(REQUESTS, "") == LocalBackend(lm, 5).replies(REQUESTS, "")
     assert asked() == sorted(request_ids(lm.tokenizer, request)[-max_length:] for request in REQUESTS)
@@ -191,6 +193,21 @@ def test_what_a_policy_asks_and_a_seed_of_its_own_for_each_response(serve, tmp_p
         "stop_token_ids": [policy.tokenizer.eos_token_id],
     }  # fmt: skip
     assert all(body.items() >= expected.items() for body in bodies)
+
+
+def test_a_policy_and_a_judge_ask_for_all_ends_that_their_folder_declares(serve, tmp_path):
+    gemma3(tmp_path / "gemma")
+    with loaded_policy(tmp_path / "gemma", SAMPLING, "float32", serve("Hm.")) as policy:
+        policy.responses(PROMPTS[:1], 1, 7, "")
+    entry = {
+        "kind": "generative",
+        "verdict": "text",
+        "source": str(tmp_path / "gemma"),
+        "serve": serve("[[A]]"),
+    }
+    scoring = {"dtype": "float32", "max_length": 128, "token_budget": 200}
+    load_reward_model(entry, scoring, tmp_path).score([Conversations("p", ("x", "y"))], "")
+    assert {tuple(body["stop_token_ids"]) for body in requests_of(tmp_path)} == {(1, 3)}  # <end_of_turn> is 3
 
 
 def test_a_run_has_the_same_seeds_for_every_policy(serve, tmp_path, tiny_gemma):

@@ -189,8 +189,8 @@ def gpu():
 
 
 def problems(scale, missing="stop"):
-    named = {"off_the_shelf": ["ArmoRM-Llama3-8B-v0.1"], "think_as_locals": {}, "reward_models": {}}
-    return hub_problems(JOBS, scale, {"missing": missing, **named}, {})
+    named = {"off_the_shelf": ["ArmoRM-Llama3-8B-v0.1"], "missing": missing}
+    return hub_problems(JOBS, Scale(scale.settings.model_copy(update=named), scale.known), {})
 
 
 def test_what_is_gated_gone_or_renamed_is_named_at_once_with_what_to_do(client, gpu):
@@ -242,7 +242,7 @@ def test_each_repository_is_asked_for_once_unless_it_is_cached_and_none_offline_
     assert problems(gpu) == []
     assert sorted(client.asked) == sorted([JUDGE, CULTURE])
     client.asked.clear()
-    assert hub_problems(JOBS[-2:], gpu, {"missing": "stop"}, {}) == []
+    assert hub_problems(JOBS[-2:], gpu, {}) == []
     assert client.asked == [] and capsys.readouterr().err == ""
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     assert problems(gpu) == [] and client.asked == []

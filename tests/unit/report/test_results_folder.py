@@ -17,6 +17,17 @@ def test_a_folder_of_no_scale_needs_its_overlays(tmp_path):
         assert read_results(tmp_path / "mine", [given], ROOT).configfiles == [TINY]
 
 
+def test_a_scale_with_an_overlay_of_ones_own_is_made_by_snakemake(tmp_path):
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("results: results/mine\n", encoding="utf-8")
+    found = read_results(tmp_path, [TINY, str(mine)], ROOT)
+    own = f"--configfile {TINY} {mine}"
+    assert found.command("table1.csv") == f"snakemake --cores all results/mine/table1.csv {own}"
+    mine.write_text("seed: 2\n", encoding="utf-8")  # in tiny's folder, but not tiny
+    found = read_results(tmp_path, [TINY, str(mine)], ROOT)
+    assert found.command("table1.csv") == f"snakemake --cores all results/tiny/table1.csv {own}"
+
+
 @pytest.mark.parametrize(("folder", "configfiles", "said"), [
     ("results/none", [], "results/none: no such folder"),
     ("results/tiny", ["none.yaml"], "none.yaml: no such file"),
@@ -39,13 +50,13 @@ ALL_OF_TINY = f"snakemake --cores all all --configfile {TINY}"
         (
             "results/paper",
             [PAPER],
-            f"snakemake --cores all results/paper/table1.csv --configfile {PAPER}",
+            "make results/paper/table1.csv",
             f"snakemake --cores all all --configfile {PAPER}",
         ),
         (
             "results/paper_vllm",
             [PAPER, VLLM],
-            f"snakemake --cores all results/paper_vllm/table1.csv --configfile {PAPER} {VLLM}",
+            "make results/paper_vllm/table1.csv",
             f"snakemake --cores all all --configfile {PAPER} {VLLM}",
         ),
     ],

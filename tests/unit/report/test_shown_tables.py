@@ -12,7 +12,7 @@ from polyreward.report.tables import read_csv_table, read_rendered, table_of
     [
         (["1", "-2.5", "+0.0"], True),
         (["50.0 [39.9, 58.5]", "61.5 ± 2.0 [40, 78]", ""], True),
-        (["1,024", "12%", "\u22123", "0.010 (0.200)", "1e-05"], True),
+        (["1,024", "12%", "\u22123", "0.010 (0.200)", "<0.001 (0.200)", "1e-05"], True),
         (["", ""], False),
         (["3B", "7"], False),
         (["12 templates"], False),
@@ -36,3 +36,5 @@ def test_data_alone_is_shown_with_one_digit(tmp_path):
     (tmp_path / "t.csv").write_text("name,share,n\na,0.25,3\n,1.0,4\n", encoding="utf-8")
     found = read_csv_table(tmp_path / "t.csv")
     assert (found.heads, found.rows) == (["name", "share", "n"], [["a", "0.2", "3"], ["", "1.0", "4"]])
+    (tmp_path / "t.csv").write_text("reward_model,share\nNA,0.25\n1.10,0.25\n", encoding="utf-8")
+    assert read_csv_table(tmp_path / "t.csv").rows == [["NA", "0.2"], ["1.10", "0.2"]]

@@ -1,13 +1,18 @@
 """From an entry of the configuration to a reward model."""
 
+from importlib import import_module
+from typing import get_args
+
 import pytest
 from tiny_models import ROWS
 
+from polyreward.core.kinds import REWARD_KINDS
 from polyreward.scoring.classifier import Classifier
-from polyreward.scoring.families import load_reward_model
+from polyreward.scoring.families import load_reward_model, loader_of
 from polyreward.scoring.generative import Judge
 from polyreward.scoring.implicit import LogLikelihood, LogRatio, MutualInformation
 from polyreward.scoring.pairs import score_rows
+from polyreward.settings.reward_models import RewardModel
 
 
 def loaded(entry, tmp_path):
@@ -31,6 +36,15 @@ def test_a_causal_lm_scores_in_each_of_its_families(base, tmp_path, entry, kind)
     reward_model = loaded({**entry, "source": str(base)}, tmp_path)
     assert type(reward_model) is kind and reward_model.exact == ("dtype" not in entry)
     assert len(score_rows(reward_model, ROWS, "")) == len(ROWS)
+
+
+def test_each_kind_has_keys_in_the_settings_and_a_loader():
+    classes = get_args(get_args(RewardModel)[0])
+    of_settings = {get_args(get_args(one)[0].model_fields["kind"].annotation)[0] for one in classes}
+    assert of_settings == set(REWARD_KINDS)
+    for kind in REWARD_KINDS:
+        module, _, name = loader_of({"kind": kind}).partition(":")
+        assert callable(getattr(import_module(module), name))
 
 
 def test_a_classifier_takes_its_own_dtype_and_length(reward_folder, tmp_path):

@@ -116,10 +116,10 @@ def test_a_reference_of_another_vocabulary_is_refused(lm, monkeypatch):
     for reference in ("mine", "another"):
         entry = {"source": "mine", "reference": {"source": reference}}
         if reference == "mine":
-            assert implicit.implicit(entry, {}, None) == LogRatio(lm, lm, 0.1)
+            assert implicit.load(entry, {}, None) == LogRatio(lm, lm, 0.1)
         else:
             with pytest.raises(PolyrewardError, match=r"mine: the reference reads text as other tokens"):
-                implicit.implicit(entry, {}, None)
+                implicit.load(entry, {}, None)
 
 
 @pytest.mark.parametrize("changes", [{}, {"share": False}, {"token_budget": 1}], ids=str)

@@ -70,7 +70,7 @@ def test_a_server_s_model_lies_nowhere_here_and_a_reference_is_loaded_next_to_it
     entry = {"kind": "implicit", "hub": "org/dpo", "parameters_b": 7, "reference": {"model": "small"}}
     folder, reference = f"{HUB}/org--dpo@main", "out/work/1_sources/models/small"
     assert files.folders(entry) == [folder, reference]
-    code = code_at("polyreward.scoring.implicit:implicit")
+    code = code_at("polyreward.scoring.implicit:load")
     loaded = {"kind": "implicit", "source": folder, "code": code, "reference": {"source": reference}}
     assert files.loadable(entry) == loaded
 

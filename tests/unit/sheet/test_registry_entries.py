@@ -49,6 +49,17 @@ def test_an_entry_of_several_languages_is_a_table_for_each_and_a_further_languag
         by_language(ENTRIES, {"en": "English"})
 
 
+@pytest.mark.parametrize(("entries", "both"), [
+    ({"table8": ONE, **ENTRIES}, "`table8` and `per_language`"),
+    ({**ENTRIES, "table8": ONE}, "`table8` and `per_language`"),
+    ({**ENTRIES, "others": {"tables": {"table8": "en"}, **TABLE}}, "`per_language` and `others`"),
+])  # fmt: skip
+def test_a_table_of_a_further_language_replaces_no_other_artifact(entries, both):
+    names, languages = {**NAMES, "fr": "French"}, ["en", "zh", "fr"]
+    with pytest.raises(PolyrewardError, match=f"workflow/artifacts.yaml: {both} both make `table8`. Give"):
+        by_language(entries, names, languages)
+
+
 def test_only_tables_of_the_scale_s_languages_are_made(registry):
     assert registry.targets() == ["out/one.png", "out/table3.csv"]
     assert registry.targets("carb") == ["out/one.png"]

@@ -17,6 +17,7 @@ from polyreward.carb.items.selection import held_out_topics, split_topics
 from polyreward.carb.perturbation.sensitivity import spread
 from polyreward.core.yaml_files import read_yaml
 from polyreward.scoring.criteria_layout import Reply
+from polyreward.scoring.interface import Conversations
 from polyreward.scoring.pair_question import judge_of
 from polyreward.think_as_locals.comparison import COLUMNS, WHOLE, display
 from polyreward.think_as_locals.replies import TRAINING_FAULTS, replies_of, reply_counts
@@ -69,9 +70,10 @@ def test_a_judge_of_length_has_all_points_where_long_answers_are_right_and_its_f
     assert (items[items["is_chosen"]]["score"] == 2).all()  # both of its matches
     assert len(items) == 4 * len(ITEMS)
     judge = locals_scores.Recorder(ByText(len))
+    judge.score([Conversations("another question", ("a", "b"))], "")  # which is no match of these items
     assert locals_scores.knockout_scores(judge, ITEMS, 1, "").equals(LONGER[1])
-    assert len(judge.kept) == 3 * len(ITEMS)  # two matches and a final
-    matches = locals_scores.match_scores(judge, ITEMS)
+    assert len(judge.kept) == 1 + 3  # two matches and a final of the answers that all items have
+    matches = locals_scores.match_scores(judge, ITEMS, 1)
     assert list(matches.columns) == ["id", "language", "candidate", "score"]
     assert len(matches) == 4 * len(ITEMS)
     assert set(matches["id"]) == {f"{item['id']}/{number}" for item in ITEMS for number in range(2)}

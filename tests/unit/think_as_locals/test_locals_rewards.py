@@ -99,13 +99,13 @@ def rewarded(tiny_gemma):
     model, tokenizer = load_policy(tiny_gemma)
 
     def rewarded(right, *texts, cut=0, model=model, **how):
-        end, logged = tokenizer.eos_token_id, {}
+        ends, logged = [tokenizer.eos_token_id, 7], {}
         rewards = Rewards(tokenizer, RewardWeights(), 999, 999, **how)
-        rewards.trainer, rewards.share = SimpleNamespace(model=model), True
+        rewards.trainer, rewards.share = SimpleNamespace(model=model, eos_token_ids=ends), True
         called = {
             "prompts": [[{"role": "user", "content": GREETING}]] * len(texts), "right": list(right),
             "completions": [[{"role": "assistant", "content": text}] for text in texts],
-            "completion_ids": [*[[5, end]] * (len(texts) - cut), *[[5, 6]] * cut],
+            "completion_ids": [*([5, ends[n % 2]] for n in range(len(texts) - cut)), *[[5, 6]] * cut],
             "log_metric": logged.__setitem__, "trainer_state": None,
         }  # fmt: skip
         by_name = {function.__name__: function(**called) for function in rewards.functions()}

@@ -1,10 +1,12 @@
 """Reward models: how they are made, and training that is exact, resumable and leaves a plain folder."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -151,7 +153,7 @@ def test_training_json_counts_truncated_and_dropped_pairs(base, tmp_path):
         {"prompt": "A", "chosen": "b", "rejected": "c"},
     ]
     record = record_of(train(base, tmp_path, rows=rows, max_length=short))
-    assert record["counts"] == {"requests": 2, "pairs": 2, "truncated": 2, "dropped": 1, "dropped_by_trl": 0}
+    assert record["counts"] == {"requests": 2, "pairs": 2, "truncated": 2, "dropped": 1}
 
 
 def test_training_json_has_settings_and_steps_but_no_clocks_and_no_paths(reward_folder):
@@ -265,7 +267,7 @@ def test_a_policy_whose_training_was_cut_off_has_the_bytes_of_one_that_was_not(
 
 def test_checkpoints_of_other_data_seeds_settings_and_bases_lie_elsewhere(bases, tmp_path):
     other = tmp_path / "tiny-gemma"
-    shutil.copytree(bases["tiny-gemma"], other)
+    shutil.copytree(bases["tiny-gemma"], other, ignore=shutil.ignore_patterns("SHA256SUMS"))
     with open(other / "model.safetensors", "ab") as stream:
         stream.write(b" ")
 
@@ -277,6 +279,46 @@ def test_checkpoints_of_other_data_seeds_settings_and_bases_lie_elsewhere(bases,
     changes = {"learning_rate": 2e-2}, {"max_length": 20}, {"seed": 2}, {"rows": ROWS[::-1]}, {"base": other}
     assert folder() == folder()
     assert len({folder(), *(folder(**change) for change in changes)}) == 1 + len(changes)
+
+
+NAMED = """
+import os, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from tiny_models import ROWS, settings
+from datasets import Dataset
+from polyreward.training.common import Job, trainer_arguments
+
+asked, job = settings(), Job(1, "checkpoints", "model", "rm")
+rows = [{**row, "ids": [[7] * 3, [8]], "margin": [0.1]} for row in ROWS * 50]
+print(Path(trainer_arguments(asked, job.recorded(asked), sys.argv[2], Dataset.from_list(rows), job)["output_dir"]).name)
+"""
+
+
+def test_checkpoints_of_a_run_have_one_name_in_other_processes_folders_and_years(tiny_gemma, tmp_path):
+    for name in "ab":
+        shutil.copytree(tiny_gemma, tmp_path / name, ignore=shutil.ignore_patterns("SHA256SUMS"))
+        os.utime(tmp_path / name / "model.safetensors", (0, 10**9 * (name == "b")))
+    names = set()
+    for seed, name in enumerate("ab"):
+        environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": os.pathsep.join(sys.path)}
+        command = [sys.executable, "-c", NAMED, str(Path(__file__).parents[1]), tmp_path / name]
+        ran = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True, timeout=600
+        )
+        names.add(ran.stdout.strip())
+    assert len(names) == 1 and len(names.pop()) == 16
+
+
+def test_a_name_of_checkpoints_takes_little_memory(tiny_gemma, tmp_path):
+    """A list of all tokens would take 40 bytes for each."""
+    texts = Dataset.from_dict({"ids": [list(range(1000, 1100))] * 2000})
+    asked, job = settings(), Job(1, tmp_path, tmp_path / "model", "rm")
+    tracemalloc.start()
+    trainer_arguments(asked, job.recorded(asked), tiny_gemma, texts, job)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2000 * 100 * 20
 
 
 def test_the_last_whole_checkpoint_is_the_newest_by_number(tmp_path):

@@ -12,6 +12,7 @@ from polyreward.carb.figures.figure2 import ALL, GROUP_COLUMNS, PANELS
 from polyreward.carb.figures.figure3 import BEST, BEST_KINDS, DOMAIN_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard, by_scorer, leaderboard_columns
 from polyreward.core.files import read_jsonl
+from polyreward.core.kinds import is_baseline
 from polyreward.core.sheet import kinds, read_sheet
 from polyreward.core.tables import scorers_of, unavailable_reasons, write_exact
 from polyreward.ops.jobs import run
@@ -33,7 +34,7 @@ def glance_table(
     item = example_item(board, items, culture)
     key = {"item": item["id"], "culture": culture, "domain": item["domain"]}
     records = [{"panel": "prompt", **key, "text": item["prompt"]}]
-    kinds = [kind for kind in dict.fromkeys(board.kinds.values()) if kind != "baseline"]
+    kinds = [kind for kind in dict.fromkeys(board.kinds.values()) if not is_baseline(kind)]
     shown = [name for kind in kinds for name in board.best(kind, SHOWN)]
     of_item = {name: scores[name].set_index(["id", "candidate"])["score"][item["id"]] for name in shown}
     for number, (text, reference) in enumerate(zip(item["answers"], item["references"], strict=True)):

@@ -21,6 +21,7 @@ from polyreward.carb.perturbation.sensitivity import (
     sensitivity_index,
     spread,
 )
+from polyreward.core.kinds import REWARD_KINDS, is_baseline
 from polyreward.core.seeds import job_seed
 from polyreward.core.sheet import kinds, read_sheet
 from polyreward.core.tables import read_table, scorers_of, write_exact
@@ -48,10 +49,9 @@ def zeros_of(sheet: pd.DataFrame) -> dict[str, str]:
     """Return {scorer whose score has a zero: which, as parts_of_score has it}."""
     found = {}
     for name, kind, entry in sheet[["kind", "entry"]].itertuples(name=None):
-        if kind == "generative":
-            found[name] = "shares" if entry and json.loads(entry).get("verdict") == "text" else "log-odds"
-        elif kind != "classifier":
-            found[name] = "own"
+        if is_baseline(kind) or REWARD_KINDS[kind].has_zero:
+            in_words = entry and json.loads(entry).get("verdict") == "text"
+            found[name] = ("shares" if in_words else "log-odds") if kind == "generative" else "own"
     return found
 
 
@@ -129,7 +129,7 @@ def _estimates(
 def ranked(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Put tables together, scorers of the highest index first, baselines last."""
     table = pd.concat(tables)
-    table = table.assign(last=table["kind"] == "baseline")
+    table = table.assign(last=table["kind"].map(is_baseline))
     table = table.sort_values(["last", "index"], ascending=[True, False], kind="stable")
     return table[PERTURBATION_COLUMNS].reset_index(drop=True)
 

@@ -8,6 +8,7 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison
 from polyreward.analysis.tables import ESTIMATE
 from polyreward.core.files import read_jsonl
+from polyreward.core.kinds import is_baseline
 from polyreward.core.sheet import half_right, read_sheet
 from polyreward.core.tables import read_scores, write_table
 from polyreward.ops.jobs import run
@@ -80,7 +81,7 @@ def _key(comparison: Comparison, scorer: str, sheet: pd.DataFrame) -> dict[str, 
         "benchmark": comparison.benchmark.name,
         "eval_language": comparison.language,
         "scorer": scorer,
-        "kind": "baseline" if sheet.at[scorer, "kind"] == "baseline" else "reward model",
+        "kind": "baseline" if is_baseline(sheet.at[scorer, "kind"]) else "reward model",
     }
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 from polyreward.analysis.accuracy import correctness
 from polyreward.analysis.bootstrap import Interval, resampled_means, share_interval
 from polyreward.analysis.comparison import tables_of_same_pairs
+from polyreward.core.kinds import is_baseline
 from polyreward.core.sheet import read_sheet
 from polyreward.core.tables import read_scores, write_table
 from polyreward.ops.jobs import run
@@ -35,7 +36,7 @@ def twin_table(
             own = table[table["subset"].isin(subsets)]
             if own.empty:
                 continue
-            kind = "baseline" if sheet.at[name, "kind"] == "baseline" else "reward model"
+            kind = "baseline" if is_baseline(sheet.at[name, "kind"]) else "reward model"
             ties = sheet.at[name, "ties"]
             key = {"eval_language": own["language"].iloc[0], "section": section, "scorer": name, "kind": kind}
             records.append({**key, **twin_row(own, ties, interval)})

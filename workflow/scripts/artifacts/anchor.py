@@ -11,7 +11,7 @@ from polyreward.analysis.tables import VALUES
 from polyreward.artifacts.renderings import write_artifact
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.sheet import half_right, read_sheet
-from polyreward.core.tables import read_scores, unavailable_reasons
+from polyreward.core.tables import read_csv, read_scores, unavailable_reasons
 from polyreward.ops.jobs import run
 
 KEYS = ["reward_model", "benchmark", "language", "section"]
@@ -101,7 +101,7 @@ def main(snakemake):
     if scores.empty:
         raise PolyrewardError(f"anchor: no reward model could be scored: {reasons}")
     printed = printed_numbers(
-        *map(pd.read_csv, snakemake.input.printed), scores["scorer"].unique(), params.source
+        *map(read_csv, snakemake.input.printed), scores["scorer"].unique(), params.source
     )
     table = anchor_table(
         scores,

@@ -6,7 +6,7 @@ from polyreward.artifacts.printed_tables import COLUMNS, long_cells, paired
 from polyreward.carb.downstream.correlation import POOLED, R2, P
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.core.naming import BEST_OF_N
-from polyreward.core.tables import write_csv
+from polyreward.core.tables import DIGITS, p_digits, read_csv, write_csv
 from polyreward.ops.jobs import run
 
 TRAINED = "Think-as-Locals-"  # before the name of a printed base
@@ -85,9 +85,17 @@ SHAPES = {
 
 def main(snakemake):
     params = snakemake.params
-    ours, printed = map(pd.read_csv, (snakemake.input.ours, snakemake.input.printed))
+    ours, printed = map(read_csv, (snakemake.input.ours, snakemake.input.printed))
     table = compared(snakemake.wildcards.printed, ours, printed, params.base)
-    write_csv(table[COLUMNS], snakemake.output.csv, "%.6f")  # without a row where no item brings rewrites
+    cells = {
+        side: [
+            p_digits(v) if row == P else f"{v:.{DIGITS}f}"
+            for v, row in zip(table[side], table["row"], strict=True)
+        ]
+        for side in ("ours", "printed")
+    }
+    table = table[COLUMNS].assign(**cells)
+    write_csv(table, snakemake.output.csv, f"%.{DIGITS}f")  # without a row where no item brings rewrites
 
 
 if __name__ == "__main__":

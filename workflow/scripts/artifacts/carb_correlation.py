@@ -4,7 +4,7 @@ import pandas as pd
 
 from polyreward.artifacts.renderings import as_cells, with_interval, write_artifact
 from polyreward.carb.downstream.correlation import CORRELATION_COLUMNS, OF
-from polyreward.core.tables import read_exact
+from polyreward.core.tables import P_VALUES, p_text, read_exact
 from polyreward.ops.jobs import run
 
 HEADS = {
@@ -27,7 +27,7 @@ def display_correlations(table: pd.DataFrame) -> pd.DataFrame:
         ends = table[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
         shown[name] = [with_interval(*row, form) for row in ends]
     for name, head in HEADS.items():
-        shown[head] = as_cells(table[name], ".3f")
+        shown[head] = table[name].map(p_text) if name in P_VALUES else as_cells(table[name], ".3f")
     return shown.assign(verdict=table["verdict"])
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import jupytext
 from jinja2 import DictLoader
 from jupyter_client import AsyncKernelManager
+from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert import HTMLExporter
@@ -53,7 +54,11 @@ def execute_notebook(source: str | Path, settings: dict) -> NotebookNode:
         client = NotebookClient(
             notebook, timeout=None, record_timing=False, resources={"metadata": {"path": "."}}
         )
-        client.km = AsyncKernelManager(transport="ipc", connection_file=f"{folder}/kernel.json")
+        # Without other folders the kernel is this Python; JUPYTER_PATH may have another of its name.
+        this_python = KernelSpecManager(kernel_dirs=[])
+        client.km = AsyncKernelManager(
+            transport="ipc", connection_file=f"{folder}/kernel.json", kernel_spec_manager=this_python
+        )
         try:
             own = {"PYTHONPATH": path, "PYTHONHASHSEED": "0", "IPYTHONDIR": folder, "MATPLOTLIBRC": folder}
             client.execute(env={**os.environ, **own})

@@ -7,6 +7,7 @@ import pandas as pd
 from polyreward.analysis.accuracy import ALL, chance, subset_summary
 from polyreward.artifacts.renderings import write_artifact
 from polyreward.core.files import read_jsonl
+from polyreward.core.kinds import is_baseline
 from polyreward.core.sheet import read_sheet
 from polyreward.core.tables import read_scores
 from polyreward.ops.jobs import run
@@ -33,7 +34,7 @@ def own_table(
     tables = []
     for name, table in scores.groupby("scorer", sort=False):
         summary = subset_summary(table, sheet.at[name, "ties"], confidence)
-        kind = "baseline" if sheet.at[name, "kind"] == "baseline" else "reward model"
+        kind = "baseline" if is_baseline(sheet.at[name, "kind"]) else "reward model"
         tables.append(summary.assign(scorer=name, kind=kind, chance_pct=summary["subset"].map(chances)))
     return pd.concat(tables)
 

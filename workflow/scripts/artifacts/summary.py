@@ -6,6 +6,7 @@ import pandas as pd
 
 from polyreward.analysis.verdicts import VERDICTS
 from polyreward.artifacts.renderings import write_artifact
+from polyreward.core.kinds import REWARD_KINDS
 from polyreward.core.tables import read_csv
 from polyreward.ops.jobs import run
 
@@ -36,7 +37,7 @@ def summary_table(tables: dict[str, pd.DataFrame], main: str) -> pd.DataFrame:
     deltas = table1["rm_training"] == "delta"
     scorers = tables["baselines"].query("benchmark == @main and slice == 'all'")
     trained = scorers["kind"] == "reward model"
-    on_board = leaderboard[leaderboard["kind"] != "baseline"]
+    on_board = leaderboard[leaderboard["kind"].isin(REWARD_KINDS)]
     indices = tables["carb_perturbation"].drop_duplicates("scorer")
     ends, chance, zero = ("avg_low", "avg_high"), "50%", "zero"
     rows = [

@@ -1,12 +1,11 @@
 """Test the transfer paper's claims."""
 
-import pandas as pd
-
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.claims.table import claims_table, write_claims
 from polyreward.claims.transfer_evidence import Setting, read_evidence
 from polyreward.claims.transfer_printed import Printed
+from polyreward.core.tables import read_csv
 from polyreward.ops.jobs import run
 
 
@@ -15,7 +14,7 @@ def main(snakemake):
     setting, interval = Setting(scripts=params.scripts, **params.setting), Interval(**params.interval)
     facts = Benchmark(**params.benchmark)
     evidence = read_evidence(inputs, setting, facts, interval, params.policy_trainings)
-    printed = Printed(*map(pd.read_csv, inputs.published), params.scripts)
+    printed = Printed(*map(read_csv, inputs.published), params.scripts)
     table = claims_table(params.claims, evidence, printed, interval.confidence)
     write_claims(table, "transfer_claims", params.caption, params.confidence, snakemake.output)
 

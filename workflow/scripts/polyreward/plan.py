@@ -29,7 +29,7 @@ from polyreward.sheet.scorers import Sheet, sheet_of
 class Plan(NamedTuple):
     """What the rules take.
 
-    project: where its own files are. claims: workflow/claims.yaml. revisions: locked commits of the hub."""
+    project: where its own files are. claims: workflow/claims.yaml."""
 
     project: Project
     settings: Settings
@@ -39,11 +39,6 @@ class Plan(NamedTuple):
     artifacts: Registry
     resources: JobResources
     claims: dict
-    revisions: dict
-
-    def locked(self, kind: str, repository: str, revision: str) -> str | None:
-        """Return the locked commit of a hub repository's revision, or None; kind: model or dataset."""
-        return self.revisions.get(kind, {}).get(repository, {}).get(revision)
 
     def check_languages(self) -> None:
         """Print what each target language that brings a folder has of the scale's texts.
@@ -97,7 +92,8 @@ def _with_types(value: Any) -> Any:
 
 def _checked_plan(workflow, folder: Path, config: dict, report: Callable) -> Plan:
     # Another workflow that uses this one as a module runs in a folder of its own.
-    project = Project(folder.parent)
+    lock = read_checked(folder / "catalog/revisions.lock.yaml", lambda path: read_yaml(path) or {})
+    project = Project(folder.parent, lock)
     config = config if project.runs_here else project.found(_with_default_paths(config))
     places = Places.given(workflow)
     settings = parsed_settings(config, places)
@@ -118,7 +114,6 @@ def _checked_plan(workflow, folder: Path, config: dict, report: Callable) -> Pla
             settings, catalog.models, sheet, cuda_devices(), lambda: workflow.local_exec, site_of(workflow)
         ),
         claims=read_checked(folder / "claims.yaml"),
-        revisions=read_checked(folder / "catalog/revisions.lock.yaml", lambda path: read_yaml(path) or {}),
     )
 
 

@@ -220,7 +220,7 @@ def _first(row: Mapping, *keys: str) -> object:
 def main(snakemake):
     params, files = snakemake.params, snakemake.input
     expected = Expected(**params.expected)
-    if "given" in dict(files.items()):
+    if files.given:
         items, counts = given_items(files.given, expected, **params.draw)
     else:
         rows = (read_jsonl(files.references), read_jsonl(files.possible), read_sealed(files.similarities))

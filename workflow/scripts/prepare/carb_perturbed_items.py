@@ -239,9 +239,9 @@ def perturbation_sets(
 def main(snakemake):
     files, params, output = snakemake.input, snakemake.params, snakemake.output
     items, asked = read_jsonl(files.item_files), params.cultures
-    if "references" in dict(files.items()):
+    if files.references:
         cultures, wordings = read_cultures(files.cultures, asked), read_wordings(files.wordings)
-        if "paraphrases" in dict(files.items()):
+        if files.paraphrases:
             wordings = with_paraphrases(wordings, read_jsonl(files.paraphrases))
         known, how = read_jsonl(files.references), (params.sizes, params.seed)
         sets, counts = perturbation_sets(items, known, wordings, cultures, asked, *how)

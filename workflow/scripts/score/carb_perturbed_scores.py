@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from polyreward.carb.scores import load_scorer, write_item_scores
-from polyreward.core.tables import write_table
+from polyreward.core.tables import parse_score_path, write_table
 from polyreward.core.unavailable import scores_or_reason
 from polyreward.ops.jobs import run
 from polyreward.scoring.interface import Composite, Conversations, RewardModel, Scores
@@ -46,10 +46,11 @@ def comparable(reward_model: RewardModel, kind: str) -> RewardModel:
 def main(snakemake):
     params, inputs, files = snakemake.params, snakemake.input, snakemake.output
     name, replies = snakemake.wildcards.scorer, []
-    with scores_or_reason(snakemake, name):
+    scores = {path: parse_score_path(path) for path in files.scores}
+    with scores_or_reason(scores, name, params.may_be_missing):
         scorer = load_scorer(params.entry, params.scoring, params.cache, inputs.frozen)
         compared = comparable(scorer, params.entry["kind"])
-        write_item_scores({name: compared}, inputs.item_files, files.scores, name)
+        write_item_scores({name: compared}, inputs.item_files, scores, name)
         replies = replies_of(scorer)
     write_table(reply_counts(name, replies), files.replies, REPLY_COLUMNS)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from polyreward.core.conversations import as_text
 from polyreward.core.draws import drawn, in_every_language
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import write_scores, write_table
@@ -14,22 +15,25 @@ from polyreward.core.unavailable import scores_or_reason
 from polyreward.ops.jobs import run
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.interface import Composite, Conversations, RewardModel, Scores, conversations_of
-from polyreward.scoring.knockout import Knockout
+from polyreward.scoring.knockout import Knockout, first_round
 from polyreward.scoring.pairs import score_table
 from polyreward.think_as_locals.replies import REPLY_COLUMNS, replies_of, reply_counts
 
 
 @dataclasses.dataclass(frozen=True)
 class Recorder(Composite):
-    """A judge whose scores are kept. kept: (answers, scores) of every two that it was shown, in turn."""
+    """A judge whose scores are kept. kept: {(prompt as text, answers): their scores} of all that it saw."""
 
     judge: RewardModel
-    kept: list[tuple[tuple[str, ...], np.ndarray]] = dataclasses.field(default_factory=list, compare=False)
+    kept: dict[tuple[str, tuple[str, ...]], np.ndarray] = dataclasses.field(
+        default_factory=dict, compare=False
+    )
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer, and keep the scores."""
         found = self.judge.score(conversations, label)
-        self.kept.extend(zip([answers for _, answers in conversations], found.values, strict=True))
+        shown = [(as_text(prompt), answers) for prompt, answers in conversations]
+        self.kept.update(zip(shown, found.values, strict=True))
         return found
 
 
@@ -78,36 +82,39 @@ def knockout_scores(judge: RewardModel, items: Sequence[dict], seed: int, label:
     return pd.DataFrame(records, columns=columns)
 
 
-def match_scores(judge: Recorder, items: Sequence[dict]) -> pd.DataFrame:
+def match_scores(judge: Recorder, items: Sequence[dict], seed: int) -> pd.DataFrame:
     """Return the scores of the first round of a judge's knock-out: id (<item>/<match>), candidate, score.
 
     Its matches are between answers drawn at random, so that they tell how far a judge's scores of one item's
-    answers spread."""
-    matches = [(item, number) for item in items for number in range(len(item["answers"]) // 2)]
-    # All matches of a round are judged together, those of an item in turn; more rounds may follow.
-    records = [
-        (f"{item['id']}/{number}", item["culture"], item["answers"].index(answer), float(score))
-        for (item, number), (answers, scores) in zip(matches, judge.kept, strict=False)
-        for answer, score in zip(answers, scores, strict=True)
-    ]
+    answers spread. seed: the knock-out's."""
+    records = []
+    for item in items:
+        prompt, answers = item["prompt"], tuple(item["answers"])
+        for number, pair in enumerate(first_round(Conversations(prompt, answers), seed)):
+            scores = judge.kept[as_text(prompt), tuple(answers[candidate] for candidate in pair)]
+            for candidate, score in zip(pair, scores, strict=True):
+                records.append((f"{item['id']}/{number}", item["culture"], candidate, float(score)))
     return pd.DataFrame(records, columns=["id", "language", "candidate", "score"])
 
 
 def main(snakemake):
     files, params, output = snakemake.input, snakemake.params, snakemake.output
     name, replies = snakemake.wildcards.judge, []
-    benchmark = Path(files.rows[0]).parent.name
-    every = {Path(path).stem: read_jsonl(path) for path in files.rows}
+    of_language = {Path(path).stem: path for path in files.rows}
+    every = {language: read_jsonl(of_language[language]) for language in params.languages}
     items = read_jsonl(files.item_files)
     rows, items = asked(every, items, **params.part, seed=params.seed)
-    with scores_or_reason(snakemake, snakemake.wildcards.judge):
+    benchmarks = {output.rewardbench: params.benchmark, output.carb: "carb", output.matches: "carb_matches"}
+    scores = {path: {"benchmark": benchmark, "scorer": name} for path, benchmark in benchmarks.items()}
+    with scores_or_reason(scores, name, params.may_be_missing):
         judge = load_reward_model(params.entry, params.scoring, params.cache)
         table = row_scores(judge, rows, f"{name}, benchmark")
-        write_scores(table, output.rewardbench, benchmark=benchmark, scorer=name)
+        write_scores(table, output.rewardbench, **scores[output.rewardbench])
         recorder = Recorder(judge)
         table = knockout_scores(recorder, items, params.seed, f"{name}, CARB")
-        write_scores(table, output.carb, benchmark="carb", scorer=name)
-        write_scores(match_scores(recorder, items), output.matches, benchmark="carb_matches", scorer=name)
+        write_scores(table, output.carb, **scores[output.carb])
+        table = match_scores(recorder, items, params.seed)
+        write_scores(table, output.matches, **scores[output.matches])
         replies = replies_of(judge)
     write_table(reply_counts(name, replies), output.replies, REPLY_COLUMNS)
 

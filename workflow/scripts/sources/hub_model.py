@@ -8,8 +8,9 @@ from polyreward.sources.revisions import at_commit
 
 
 def main(snakemake):
-    with sealed_folder(snakemake.output[0]) as folder, model_or_reason(folder, snakemake):
-        source = at_commit({"id": snakemake.params.repository}, snakemake.input)
+    params, output = snakemake.params, snakemake.output[0]
+    with sealed_folder(output) as folder, model_or_reason(folder, output, params.may_be_missing):
+        source = at_commit({"id": params.repository}, snakemake.input)
         copy_model(fetched_model(source["id"], source["revision"]), folder)
 
 

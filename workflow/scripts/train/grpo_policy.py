@@ -8,13 +8,13 @@ from polyreward.training.launch import train_job
 
 
 def main(snakemake):
-    files, params = snakemake.input, snakemake.params
+    files, params, scorer = snakemake.input, snakemake.params, snakemake.wildcards.scorer
     items = read_jsonl(files.item_files)
-    with policy_or_reason(snakemake, snakemake.wildcards.scorer):
+    with policy_or_reason(snakemake.output[0], scorer, params.may_be_missing):
         train_job(
             train_policy,
             snakemake,
-            f"GRPO, reward {snakemake.wildcards.scorer}",
+            f"GRPO, reward {scorer}",
             start_folder=files.policy,
             prompts=policy_prompts(items, params.training["settings"].prompts, params.seed),
             **params.reward,

@@ -16,7 +16,7 @@ from polyreward.core.logs import announce, progress
 from polyreward.core.seeds import job_seed
 from polyreward.models.batches import left_padded
 from polyreward.models.devices import device
-from polyreward.models.generation import Writing
+from polyreward.models.generation import Writing, ends_of, generation_config
 from polyreward.models.serving import Server, server_of
 from polyreward.settings.model import Serve
 from polyreward.settings.transfer import Sampling
@@ -64,6 +64,7 @@ class Policy:
         self.settings, self.server = settings, server
         if server is not None:
             self.tokenizer = AutoTokenizer.from_pretrained(folder)
+            self.ends = ends_of(generation_config(folder), self.tokenizer)
             return
         model, self.tokenizer = load_policy(folder, precision)
         self.model = model.to(device()).eval()
@@ -109,7 +110,7 @@ class Policy:
         settings = self.settings
         writing = Writing(
             settings.max_new_tokens,
-            {self.tokenizer.eos_token_id},
+            self.ends,
             temperature=settings.temperature,
             top_k=settings.top_k,
         )

@@ -78,14 +78,6 @@ LANGUAGES = {
     "th": Look(SKY, "d", LONG),
 }
 BASE = Look(GREY, "P", SOLID)  # a model before any training of ours
-# Kinds of reward models, and what they are compared with
-KINDS = {
-    "classifier": Look(BLUE, "o", SOLID),
-    "implicit": Look(GREEN, "^", DASHED),
-    "generative": Look(ORANGE, "s", LONG),
-    "baseline": Look(GREY, "X", DASH_DOT),
-    "chance": Look("#BFBFBF", "P", DOTTED),
-}
 # What has no look of its own, by its place: models, runs, policies
 OTHERS = (
     Look(BLUE, "o", SOLID),

@@ -109,5 +109,6 @@ def write_html(table: pd.DataFrame, caption: str, title: str, path: str | Path) 
 
 def _escaped(text: str) -> str:
     words = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    words |= {"<": "$<$", ">": "$>$"}  # which LaTeX's usual fonts print as other characters
     text = "".join(words.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in text)
     return text.replace("\u0394", r"$\Delta$").replace("\u2212", "$-$")

@@ -11,10 +11,10 @@ from scipy.stats import t as student
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections, share_interval
 from polyreward.artifacts.renderings import as_cells, with_interval
 from polyreward.core.errors import raise_all
+from polyreward.core.kinds import is_baseline
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import check_numbers, read_scores, unavailable_reasons
 
-KINDS = ["classifier", "implicit", "generative"]  # of reward models; other kinds are baseline and chance
 COUNTS = ["n", "n_tied", "n_within_noise", "rank", "rank_low", "rank_high"]
 
 
@@ -60,7 +60,7 @@ def check_same_items(scores: Mapping[str, pd.DataFrame]) -> None:
 class Leaderboard:
     """Scorers that scored the same items: points, and resamples drawn together.
 
-    scores: {scorer: item_scores' rows}. kinds: {scorer: one of KINDS, or "baseline"}; baselines share ties.
+    scores: {scorer: item_scores' rows}. kinds: {scorer: one of kinds.EVERY_KIND}; baselines share ties.
     groups: {name: cultures}, more sections. missing: {scorer: why it has no scores}. Topics are drawn within
     their domain: one is asked of many cultures. The section "carb" has all items."""
 
@@ -75,9 +75,10 @@ class Leaderboard:
         missing: Mapping[str, str] | None = None,
     ):
         check_same_items(scores)
+        self.baselines = {name for name, kind in kinds.items() if is_baseline(kind)}
         self.missing = {name: missing[name] for name in kinds if name in (missing or {})}
         found = {
-            name: rightness(table, "shared" if kinds[name] == "baseline" else "wrong")
+            name: rightness(table, "shared" if name in self.baselines else "wrong")
             for name, table in scores.items()
         }
         self.cultures, self.domains, self.scorers = list(cultures), list(domains), list(scores)
@@ -156,7 +157,7 @@ class Leaderboard:
 
     def reward_models(self) -> list[str]:
         """Return the scorers that are reward models, the best first."""
-        names = [name for name in self.scorers if self.kinds[name] in KINDS]
+        names = [name for name in self.scorers if name not in self.baselines]
         return sorted(names, key=lambda name: -self.point([name], "carb"))
 
     def best(self, kind: str, count: int) -> list[str]:
@@ -177,7 +178,7 @@ class Leaderboard:
 
     def table(self) -> pd.DataFrame:
         """Return the leaderboard: reward models by rank, those without scores, baselines, and chance."""
-        others = [name for name in self.scorers if self.kinds[name] not in KINDS]
+        others = [name for name in self.scorers if name in self.baselines]
         parts = ["carb", *self.cultures, *self.domains]
         records = []
         for name in [*self.reward_models(), *self.missing, *others]:

@@ -34,7 +34,7 @@ from polyreward.claims.estimate import NULLS, Estimate, UntestableError, null_of
 from polyreward.claims.transfer_evidence import Evidence
 from polyreward.claims.transfer_printed import Printed, printed_values
 from polyreward.claims.transfer_quantities import QUANTITIES
-from polyreward.core.tables import read_table, write_table
+from polyreward.core.tables import p_text, read_table, write_table
 
 COLUMNS = [
     *("claim", "paper", "number", "where", "says", "quantity"),
@@ -207,7 +207,7 @@ def display_claims(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
             f"Null [{confidence}]": [_null(row) for row in rows],
             "Verdict": [", ".join(filter(None, (row["verdict"], reach_text(row)))) for row in rows],
             "p (Holm)": [
-                f"{row['p']:.3f} ({row['p_holm']:.3f})" if pd.notna(row["p"]) else "" for row in rows
+                f"{p_text(row['p'])} ({p_text(row['p_holm'])})" if pd.notna(row["p"]) else "" for row in rows
             ],
             "Printed": [interval_text(row, "printed_") for row in rows],
         }

@@ -29,6 +29,25 @@ def plan(targets: tuple[str, ...], configfile: tuple[str, ...], throughputs: Pat
     print(plan_text(list(targets) or ["all"], list(configfile), ROOT, throughputs))
 
 
+@click.command(
+    cls=Listing,
+    short_help="Print what each scorer of a scale is, and which tables read its scores.",
+    epilog="Example: polyreward sheet --configfile workflow/scales/gpu.yaml",
+)
+@click.argument("scorers", nargs=-1)
+@click.option("--scores", is_flag=True, help="Print the score files instead, and the table that reads each.")
+@click.option("--csv", is_flag=True, help="Print CSV with all columns instead of a table to read.")
+@OVERLAYS
+def sheet(scorers: tuple[str, ...], scores: bool, csv: bool, configfile: tuple[str, ...]) -> None:
+    """Print the sheet of scorers: kind, base, training language, seed, how ties count, benchmarks and tables.
+
+    SCORERS are names or parts of names; by default all. A run writes it to <results>/work/scorers.csv."""
+    from polyreward.sheet.entries import read_models
+    from polyreward.sheet.scorers import sheet_text
+
+    print(sheet_text(read_models(configfile, ROOT), scorers, scores, csv))
+
+
 @click.command()
 @click.argument("results", default="results", type=PATH)
 def costs(results: Path) -> None:

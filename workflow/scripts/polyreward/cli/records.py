@@ -33,16 +33,28 @@ def verify(
     ARTIFACTS are files in RESULTS: of tables and figures, only these are checked. The exit status is 1 if a
     file has changed."""
     from polyreward.artifacts.sums import artifact_files
-    from polyreward.ops.verify import artifact_sums, check_rebuild, check_sums, scale_of
+    from polyreward.ops.scales import overlays_of
+    from polyreward.ops.verify import artifact_sums, check_rebuild, check_sums
 
     sums = artifact_sums(results) if (results / "SHA256SUMS").is_file() or not artifacts else {}
     names = artifact_files(results, artifacts) if artifacts else sorted(sums)
     missing = [name for name in artifacts if name not in names]
     raise_all((f"{name}: no such file in {results}; make it first" for name in missing), "verify")
-    made_with = scale_of(results, Path.cwd(), configfile) if rebuild else []
+    made_with = overlays_of(results, Path.cwd(), configfile) if rebuild else []
     print(check_sums(results, {name: sha256 for name, sha256 in sums.items() if name in names}))
     if rebuild:
         print(check_rebuild(results, names, Path.cwd(), made_with, cores))
+
+
+@click.command("overlays", short_help="Print the overlays that a file of results is made with.")
+@click.argument("file", type=PATH)
+def overlays_of_results(file: Path) -> None:
+    """Print Snakemake's option for the scale of FILE, such as results/night/table1.csv; nothing for mini.
+
+    Run it in the project's folder, as `make` does."""
+    from polyreward.ops.scales import overlays_of_file
+
+    print(" ".join(["--configfile", *found] if (found := overlays_of_file(file, Path.cwd())) else []))
 
 
 @click.command(short_help="List models that are unavailable, and why.")

@@ -3,6 +3,7 @@
 import click
 
 from polyreward.core.inert import printable
+from polyreward.core.kinds import REWARD_KINDS
 
 COUNT = click.IntRange(min=1)
 POSITIVE = click.FloatRange(min=0, min_open=True)
@@ -35,12 +36,9 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 @click.option("--limit", type=COUNT, help="Pairs to score, from the start of each file.")
 @click.option(
     "--kind",
-    type=click.Choice(["classifier", "implicit", "generative"]),
+    type=click.Choice(list(REWARD_KINDS)),
     default="classifier",
-    help=(
-        "Kind of model. classifier: its output is the reward. implicit: log-likelihood, or with --reference"
-        " the log-ratio of a DPO policy. generative: a judge."
-    ),
+    help=f"Kind of model. {' '.join(f'{name}: {kind.score}.' for name, kind in REWARD_KINDS.items())}",
 )
 @click.option("--reference", help="Folder or hub id of a policy's reference model (implicit).")
 @click.option("--beta", type=POSITIVE, default=0.1, help="Beta of the log-ratio (implicit).")

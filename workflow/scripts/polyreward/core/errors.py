@@ -1,6 +1,8 @@
 """Errors that users see: what is wrong, where, and how to fix it."""
 
 import difflib
+import errno
+import os
 from collections.abc import Collection, Iterable, Iterator
 
 LISTED = 24  # a catalog with more names is not listed in an error
@@ -14,10 +16,17 @@ class PolyrewardError(Exception):
 class UnavailableError(PolyrewardError):
     """A model that cannot be loaded or run here, today or tomorrow: gone, gated, or with an unknown head.
 
-    With `missing: row` it becomes an empty row, so an outage must never raise it.
+    With `missing: row` it becomes an empty row, so an outage or a lack of memory must never raise it.
     """
 
 
+# The system's words for a lack of memory, PyTorch's on a CPU, CUDA's, and cuBLAS's
+NO_MEMORY = (
+    os.strerror(errno.ENOMEM),
+    "can't allocate memory",
+    "out of memory",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+)
 GONE = {"EntryNotFoundError", "GatedRepoError", "RepositoryNotFoundError", "RevisionNotFoundError"}
 CONNECTING = {"httpcore", "httpx", "httpx2", "huggingface_hub", "openai", "requests", "urllib3"}
 
@@ -30,6 +39,17 @@ def is_outage(error: BaseException | None) -> bool:
         if type(error).__module__.split(".")[0] in CONNECTING:
             return True
         if isinstance(error, ConnectionError | TimeoutError) or (isinstance(error, OSError) and error.errno):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def lacks_memory(error: BaseException | None) -> bool:
+    """Return whether an error, or what caused it, says that memory ran out, which other programs may hold."""
+    while error is not None:
+        if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+            return True
+        if any(words in str(error) for words in NO_MEMORY):
             return True
         error = error.__cause__ or error.__context__
     return False

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError, lacks_memory
 from polyreward.core.inert import printable
 from polyreward.core.processes import is_main, rank
 
@@ -21,8 +21,6 @@ MARK = "announce: "  # before a line that the job which started this process is 
 LOG_ONLY = "POLYREWARD_LOG_ONLY"
 # As every library words them, whatever exception it raises
 FULL_DISK = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT))
-# The system's words, PyTorch's on a CPU, and CUDA's
-NO_MEMORY = (os.strerror(errno.ENOMEM), "can't allocate memory", "out of memory")
 _terminal = None  # the stream that was standard error before start_log took it
 _before = ""
 _unannounced = False
@@ -74,7 +72,7 @@ def report(kind, error, trace) -> None:
                 "\npolyreward: a disk is full, or your share of it. Free some and run again: what is finished"
                 " is kept.\n"
             )
-        if isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY):
+        if lacks_memory(error):
             text += (
                 "\npolyreward: memory ran out. Run fewer jobs at a time (`make CORES=1`, or `MEM_MB=` less),"
                 " or lower what a job takes at once (scoring.token_budget; a training's batch_size), and run"

@@ -46,9 +46,7 @@ def sealed_folder(path: str | Path) -> Iterator[Path]:
     """Do as files.whole_folder, and write a SHA256SUMS of all its files last."""
     with whole_folder(path) as temporary:
         yield temporary
-        (temporary / SUMS).write_text(
-            sums_text({name: sha256_of(temporary / name) for name in _files(temporary)}), "utf-8"
-        )
+        (temporary / SUMS).write_text(sums_text(folder_sums(temporary)), "utf-8")
 
 
 def intact(source: Source) -> Source:
@@ -133,6 +131,14 @@ def parse_sums(content: bytes, where: str | Path) -> dict[str, str]:
             " and run the same command again"
         )
     return found
+
+
+def folder_sums(folder: str | Path) -> dict[str, str]:
+    """Return {file: SHA-256} of a folder: by its SHA256SUMS, or by its files where it has none."""
+    folder = Path(folder)
+    if (folder / SUMS).exists():
+        return read_sums(folder / SUMS)
+    return {name: sha256_of(folder / name) for name in _files(folder)}
 
 
 def _files(folder: Path) -> list[str]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from polyreward.core.errors import raise_all
+from polyreward.core.kinds import is_baseline
 
 # benchmarks: as `name:language+language`, or `name:*` for all of the scale. tables: those that read a score.
 # entry: how it is loaded, as JSON.
@@ -36,7 +37,7 @@ def half_right(sheet: pd.DataFrame) -> list[str]:
 
 def baselines(sheet: pd.DataFrame) -> list[str]:
     """Return the scorers that are no reward models."""
-    return list(sheet.index[sheet["kind"] == "baseline"])
+    return list(sheet.index[sheet["kind"].map(is_baseline)])
 
 
 def kinds(sheet: pd.DataFrame, scorers: list[str]) -> dict[str, str]:

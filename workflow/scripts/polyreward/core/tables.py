@@ -17,21 +17,52 @@ DIGITS = 6  # after the point
 IDENTITY = ("benchmark", "scorer", "language")  # the first columns of every score file
 # `policy`: whose answers are scored; `candidate`: of an item of several answers, a row each
 SCORE_KEY = (*IDENTITY, "policy", "id", "candidate")
-NAMES = ("id", "subset", "scorer", "model", "data")  # columns of names, which may look like numbers
+# Columns of p-values. Below LEAST_P, six decimals would show fewer than three digits.
+P_VALUES = ("p", "p_holm", "p_mcnemar", "p_permuted", "p_seeds", "p_value", "z_p")
+LEAST_P = 1e-4
+# Columns of texts, which are read as text: a model may be called 1.10, and a subset 001. `run` is not here:
+# in judgements it is a number, and elsewhere a name that no user chooses.
+NAMES = (
+    *("base", "base_model", "baseline", "benchmark", "category", "claim", "column", "culture", "cultures"),
+    *("data", "direction", "domain", "downstream", "engine", "eval_language", "from_culture", "group", "id"),
+    *("item", "judge", "key", "kind", "labeller", "language", "language_1", "language_2", "missing", "model"),
+    *("models", "n_of", "name", "note", "null_of", "ours_model", "pairing", "panel", "paper", "perturbation"),
+    *("policy", "printed_model", "quantity", "rating", "rejected", "reward_model", "rm_language"),
+    *("rm_training", "row", "rule", "rule_sha256", "says", "scorer", "section", "selection", "side", "slice"),
+    *("source", "speaks_of", "subset", "template", "test", "text", "unit", "use", "verdict", "where"),
+)
 REASON = "unavailable"  # the key in a Parquet file's metadata, where pandas keeps a table's `attrs`
 
 
 def write_table(table: pd.DataFrame, path: str | Path, columns: Sequence[str]) -> None:
-    """Write a table as CSV with exactly `columns`, numbers with DIGITS decimals."""
+    """Write a table as CSV with exactly `columns`, numbers with DIGITS decimals, p-values by `p_digits`."""
     check_columns(table, columns, path)
-    write_csv(table[list(columns)], path, float_format=f"%.{DIGITS}f")
+    p_values = {name: table[name].map(p_digits, na_action="ignore") for name in columns if name in P_VALUES}
+    write_csv(table[list(columns)].assign(**p_values), path, float_format=f"%.{DIGITS}f")
+
+
+def p_digits(p: float) -> str:
+    """Return a p-value with DIGITS decimals, or with three significant digits below LEAST_P; never 0.
+
+    A p of 0 is below the smallest number of float64, which is then written."""
+    if round(p, DIGITS) >= LEAST_P:
+        return f"{p:.{DIGITS}f}"
+    return f"{max(p, np.finfo(float).tiny):.2e}"
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as tables for readers show it: 0.012, <0.001, or nothing where it is missing."""
+    if pd.isna(p):
+        return ""
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def read_csv(path: str | Path, **options: Any) -> pd.DataFrame:
-    """Read a CSV file of ours: a name may look like a number, and only an empty cell is missing, since `nan`
-    is a language."""
-    options = {"dtype": dict.fromkeys(NAMES, str), "keep_default_na": False, "na_values": [""], **options}
-    return map_cells(pd.read_csv(path, **options), from_spreadsheets)
+    """Read a CSV file of ours: columns of NAMES are text, and only an empty cell is missing, since `nan` is a
+    language."""
+    types = {**dict.fromkeys(NAMES, str), **options.pop("dtype", {})}
+    table = pd.read_csv(path, dtype=types, keep_default_na=False, na_values=[""], **options)
+    return map_cells(table, from_spreadsheets)
 
 
 def read_table(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
@@ -81,7 +112,8 @@ def read_exact(path: str | Path, columns: Sequence[str]) -> pd.DataFrame:
 
 def as_written(table: pd.DataFrame) -> pd.DataFrame:
     """Round a table's numbers as write_table does, so that a figure shows what its CSV holds."""
-    return table.round(DIGITS)
+    p_values = {name: table[name].map(p_digits, na_action="ignore") for name in table if name in P_VALUES}
+    return table.round(DIGITS).assign(**{name: texts.astype(float) for name, texts in p_values.items()})
 
 
 def check_columns(table: pd.DataFrame, columns: Sequence[str], path: str | Path) -> None:

@@ -4,92 +4,73 @@ A score file without rows carries the reason in its metadata. A model's folder h
 """
 
 import json
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from traceback import walk_tb
 
 import pandas as pd
 
-from polyreward.core.errors import UnavailableError, first_line, how_to_retry, is_outage
+from polyreward.core.errors import UnavailableError, first_line, how_to_retry
 from polyreward.core.logs import announce
 from polyreward.core.seals import sealed_folder
-from polyreward.core.tables import REASON, parse_score_path, read_sealed, write_unavailable
+from polyreward.core.tables import REASON, read_sealed, write_unavailable
 from polyreward.core.yaml_files import read_yaml
 
 FILE = "missing.json"
-OWN_CODE = "transformers_modules"  # the package in which transformers runs the code that a model brings
-NO_MEMORY = "can't allocate memory"  # PyTorch's plain RuntimeError where a processor has none left
-
-
-def may_be_missing(config: dict) -> bool:
-    """Return whether a catalog model may be missing; no param of jobs, so that a change rescores nothing."""
-    return config["missing"] == "row"
-
-
-def catalog_models(config: dict) -> list[str]:
-    """Return the catalog's reward models that a scale scores."""
-    others = config["think_as_locals"].get("others", [])
-    return [*config["off_the_shelf"], *(name for name in others if name not in config["reward_models"])]
-
-
-def is_unavailable(error: BaseException) -> bool:
-    """Return whether an error says that a reward model cannot be loaded or run, in this run or the next.
-
-    That is an UnavailableError, too little memory, or a failure inside the code that the model brings."""
-    torch = sys.modules.get("torch")  # if torch was not imported, it raised nothing
-    kinds = (UnavailableError, MemoryError, *([torch.OutOfMemoryError] if torch else []))
-    if isinstance(error, kinds) or (isinstance(error, RuntimeError) and NO_MEMORY in str(error)):
-        return True
-    frames = (Path(frame.f_code.co_filename) for frame, _ in walk_tb(error.__traceback__))
-    return any(OWN_CODE in path.parts for path in frames) and not is_outage(error)
 
 
 @contextmanager
-def scores_or_reason(snakemake, scorer: str) -> Iterator[None]:
-    """Write the reason into all score files where the job's catalog model is unavailable and may be missing.
+def scores_or_reason(
+    files: Mapping[str, Mapping[str, str]], scorer: str, may_be_missing: bool
+) -> Iterator[None]:
+    """Write the reason into score files where a reward model is unavailable and may be missing.
 
-    An outage or a fault of ours is raised, since an empty row would hide it."""
-    files = [path for path in snakemake.output if Path(path).suffix == ".parquet"]
+    A file that was written before stays. Any other error is raised, since an empty row would hide an outage,
+    a lack of memory or a fault of ours.
+
+    Args:
+        files: {score file: its benchmark, scorer and language, as write_unavailable takes them}.
+    """
+    for path in files:  # of an earlier run by hand; Snakemake has deleted its own
+        Path(path).unlink(missing_ok=True)
     try:
         yield
-    except Exception as error:
-        if not _may_be_left_out(error, snakemake.config, scorer):
+    except UnavailableError as error:
+        if not may_be_missing:
             raise
-        for path in files:
-            write_unavailable(first_line(error), path, **parse_score_path(path))
-        announce(f"{scorer}: no scores, an empty row in tables. {how_to_retry(files[0])}\n{error}")
+        unwritten = [path for path in files if not Path(path).exists()]
+        for path in unwritten:
+            write_unavailable(first_line(error), path, **files[path])
+        if unwritten:
+            announce(f"{scorer}: no scores, an empty row in tables. {how_to_retry(unwritten[0])}\n{error}")
 
 
 @contextmanager
-def policy_or_reason(snakemake, scorer: str) -> Iterator[None]:
-    """Leave the reason in a policy's folder where its off-the-shelf reward model is unavailable."""
-    output = snakemake.output[0]
+def policy_or_reason(output: str, scorer: str, may_be_missing: bool) -> Iterator[None]:
+    """Leave the reason in a policy's folder where its reward model is unavailable and may be missing."""
     try:
         yield
-    except Exception as error:
-        if not _may_be_left_out(error, snakemake.config, scorer):
+    except UnavailableError as error:
+        if not may_be_missing:
             raise
         with sealed_folder(output) as folder:
             _leave_in(folder, first_line(error))
         announce(f"{scorer}: no policy is trained with it. {how_to_retry(output)}\n{error}")
 
 
-def _may_be_left_out(error: Exception, config: dict, scorer: str) -> bool:
-    return may_be_missing(config) and scorer in catalog_models(config) and is_unavailable(error)
-
-
 @contextmanager
-def model_or_reason(folder: Path, snakemake) -> Iterator[None]:
-    """Leave the reason in a model's folder where the hub does not give the model and it may be missing."""
+def model_or_reason(folder: Path, output: str, may_be_missing: bool) -> Iterator[None]:
+    """Leave the reason in a model's folder where the hub does not give the model and it may be missing.
+
+    folder: where the job's output is made.
+    """
     try:
         yield
     except UnavailableError as error:
-        if not may_be_missing(snakemake.config):
+        if not may_be_missing:
             raise
         _leave_in(folder, first_line(error))
-        announce(f"{how_to_retry(snakemake.output[0])}\n{error}")
+        announce(f"{how_to_retry(output)}\n{error}")
 
 
 def _leave_in(folder: Path, reason: str) -> None:

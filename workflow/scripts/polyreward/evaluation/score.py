@@ -8,10 +8,11 @@ from pathlib import Path, PurePath
 import pandas as pd
 
 from polyreward.analysis.accuracy import subset_summary
-from polyreward.core.errors import PolyrewardError, raise_all, unknown_name
+from polyreward.core.errors import PolyrewardError, raise_all, unknown, unknown_name
+from polyreward.core.kinds import REWARD_KINDS
 from polyreward.core.logs import announce
 from polyreward.core.seals import intact
-from polyreward.core.tables import as_markdown
+from polyreward.core.tables import as_markdown, p_text
 from polyreward.evaluation.inspection import template_remarks
 from polyreward.evaluation.kept import made_of, read_kept, write_kept
 from polyreward.evaluation.tables import SUFFIXES, accuracy_tables, one_table, write_by_suffix
@@ -79,6 +80,7 @@ def score_models(
     models, data = list(map(str, models)), list(map(str, data))
     folder = Path(out) if out is not None and (Path(out).is_dir() or not Path(out).suffix) else None
     problems = [*_named_wrong(models, "model"), *_named_wrong(data, "file of pairs")]
+    problems += unknown("--kind", [kind], REWARD_KINDS, "core/kinds.py")
     if reference and kind != "implicit":
         problems.append(f"--reference: a {kind} has none; add --kind implicit")
     if revision and len(models) > 1:
@@ -223,7 +225,8 @@ def summary(found: Evaluation, limit: int | None) -> str:
         remarks.append(f"Margins that batching may turn (n_within_noise): {examples_of(near)}")
     if found.kept:
         remarks.append(f"{len(found.kept)} of {len(found.scores)} score files were there and are kept.")
-    digits = tuple(".3f" if column == "p_mcnemar" else ".1f" for column in table.columns)
     filled: pd.DataFrame = table.astype(object).where(table.notna(), None)
-    shown = as_markdown(filled, floatfmt=digits, missingval="")
+    if "p_mcnemar" in filled:
+        filled["p_mcnemar"] = table["p_mcnemar"].map(p_text)
+    shown = as_markdown(filled, floatfmt=".1f", missingval="")
     return f"{shown}\n\n" + "\n".join(remarks)

@@ -33,3 +33,8 @@ def declared_ends(config: GenerationConfig) -> set[int]:
     """Return the tokens at which transformers' generation ends."""
     declared = config.eos_token_id
     return {*(declared if isinstance(declared, list) else [declared])} - {None}
+
+
+def ends_of(config: GenerationConfig, tokenizer) -> list[int]:
+    """Return the tokens that end an answer: those that the model declares, and the tokenizer's own."""
+    return sorted((declared_ends(config) | {tokenizer.eos_token_id}) - {None})

@@ -18,7 +18,8 @@ from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import whole_file, whole_folder
 from polyreward.core.seals import SUMS, intact, parse_sums, read_sums, sums_text
 from polyreward.ops.provenance import Made
-from polyreward.ops.verify import make_and_compare, project_copy, scale_of
+from polyreward.ops.scales import overlays_of
+from polyreward.ops.verify import make_and_compare, project_copy
 
 ANALYSIS = "work/6_analysis/"
 FORMATS = (".csv", ".jsonl", ".parquet")  # of scores and analysis: no hidden states, and no server's replies
@@ -129,7 +130,7 @@ def rebuild(bundle: Path, root: Path, configfiles: Sequence[str], cores: str) ->
         return {path.removeprefix(prefix) for path in one["parents"] if path.startswith(prefix)} <= names
 
     again = {name for name in names if name.startswith(ANALYSIS) and is_complete(name)}
-    overlays, copy, now = scale_of(root / place, root, configfiles), project_copy(root), time.time_ns()
+    overlays, copy, now = overlays_of(root / place, root, configfiles), project_copy(root), time.time_ns()
     # Provenance in the results folder marks its scores as a bundle's.
     for name in sorted(names - again - set(artifacts) | {PROVENANCE}):
         target = copy / place / name

@@ -80,8 +80,8 @@ class Estimate:
                 reads = (2 if rule == "reward_scores" else 1) * self._scored(benchmark, wildcards.language)
             case "cross_reward_scores":
                 reads = (len(languages) - 1) * self._scored(benchmark, *languages)
-            case "ready_made_scores" | "base_likelihood_scores":  # the second with and without requests
-                reads = (2 if rule == "base_likelihood_scores" else 1) * self._scored(benchmark, *languages)
+            case "ready_made_scores" | "base_likelihood_scores":  # the second with and without the request
+                reads = (1 if rule == "ready_made_scores" else 2) * self._scored(benchmark, *languages)
             case "base_probe_scores":
                 rows = min(pairs, settings.probe_pairs or inf) + self._rows(benchmark)
                 reads = 2 * rows * self._tokens(*languages)

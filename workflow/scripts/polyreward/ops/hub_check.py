@@ -12,13 +12,12 @@ from huggingface_hub import constants
 
 from polyreward.core.errors import PolyrewardError, UnavailableError, first_line, is_outage, raise_all
 from polyreward.core.naming import hub_name, stage
-from polyreward.core.unavailable import catalog_models, may_be_missing
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.planning import planned_jobs
 from polyreward.ops.resources import Job
 from polyreward.sheet.data import dataset_entry
 from polyreward.sheet.entries import Models, read_models
-from polyreward.sheet.scorers import ready_made
+from polyreward.sheet.scorers import published
 from polyreward.sources.hub import DATASETS, MODELS, commit_of, fetched, is_cached, may_read
 from polyreward.sources.judge_wordings import published_question
 from polyreward.sources.revisions import locked
@@ -72,7 +71,7 @@ def _question_found(name: str, wording: dict) -> str:
     return f"question {name}: its published words ({wording['url']})"
 
 
-def hub_problems(jobs: Iterable[Job], models: Models, config: dict, lock: Mapping) -> list[str]:
+def hub_problems(jobs: Iterable[Job], models: Models, lock: Mapping) -> list[str]:
     """Return what the hub would refuse to jobs that fetch from it: access, or a dataset's columns.
 
     What is cached is not asked for. What is not checked, and which models will be empty rows, is printed.
@@ -98,8 +97,7 @@ def hub_problems(jobs: Iterable[Job], models: Models, config: dict, lock: Mappin
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         errors = list(pool.map(_refusal, asked))
-    named = {**models.catalog.reward_models, **ready_made(models.settings, models.catalog)}
-    rows = [named[name] for name in catalog_models(config) if name in named]
+    rows = published(models.settings, models.catalog).values()
     optional = {one["hub"] for row in rows for one in (row, row.get("reference", {})) if "hub" in one}
     problems, unanswered = [], []
     for ((kind, repository, commit), entries), error in zip(asked.items(), errors, strict=True):
@@ -115,7 +113,7 @@ def hub_problems(jobs: Iterable[Job], models: Models, config: dict, lock: Mappin
             unanswered.append(first_line(error))
         elif repository not in optional or not isinstance(error, UnavailableError):
             problems.append(str(error))
-        elif may_be_missing(config):
+        elif models.settings.missing == "row":
             _say(f"{', '.join(entries)}: empty rows (`missing: row`), unless this changes: {error}")
         else:
             problems.append(f"{error}; or set `missing: row`, and its rows are empty")

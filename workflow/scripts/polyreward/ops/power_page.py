@@ -9,6 +9,7 @@ import pandas as pd
 from polyreward.analysis.power import POWER, UNITS, Measured, UnknownError, measured_error, needed_value
 from polyreward.analysis.verdicts import FEWEST_UNITS, Rule
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.tables import read_csv
 from polyreward.core.yaml_files import read_yaml
 from polyreward.sheet.entries import read_models
 
@@ -69,9 +70,7 @@ def read_results(folder: Path, overlays: str) -> tuple[pd.DataFrame, list[Path]]
     if not files[0].is_file():
         make = f"`snakemake --cores all {files[0]}{overlays}`"
         raise PolyrewardError(f"{folder}: no {', '.join(CLAIMS)} or {ALL_CLAIMS}; make them: {make}")
-    table = pd.concat(map(pd.read_csv, files)).fillna(
-        dict.fromkeys(("n_of", "test", "speaks_of", "note"), "")
-    )
+    table = pd.concat(map(read_csv, files)).fillna(dict.fromkeys(("n_of", "test", "speaks_of", "note"), ""))
     return table.set_index("claim", drop=False), files
 
 

@@ -16,12 +16,14 @@ from pathlib import Path
 from statistics import fmean
 
 from polyreward.core.logs import ASKED, RAN_ON
+from polyreward.ops.scales import scale_of
 
 LINES, PROBLEMS, WIDTH = 3, 11, 300  # shown of a failed job's log; of an error of ours; characters of a line
 SILENT = "its log gives no reason; was it killed, perhaps because memory ran out?"
 PLANNED, NAMED = 8, 3  # rules that the plan names; jobs or rules that a line names
 PRIOR_S = 60  # seconds of jobs that are assumed to take as long as in the reference run
-REFERENCE = Path(__file__).parents[4] / "docs/data"
+ROOT = Path(__file__).parents[4]
+REFERENCE = ROOT / "docs/data"
 WITHOUT_WORK = ("all", "carb", "think_as_locals", "transfer")  # rules that only name what others make
 
 Seconds = dict[str, list[float]]  # of jobs, by rule
@@ -38,8 +40,9 @@ def known_seconds(folder: str | Path) -> Seconds:
 
 def reference_seconds(results: Path) -> dict[str, float]:
     """Return each rule's mean seconds in the reference run of a results folder's scale, if it has one."""
-    path = REFERENCE / ("mini" if results.name == "results" else results.name) / "costs.csv"
-    if not path.is_file():
+    scale = scale_of(results, ROOT)
+    path = REFERENCE / str(scale) / "costs.csv"
+    if scale is None or not path.is_file():
         return {}
     with path.open(encoding="utf-8", newline="") as lines:
         return {row["rule"]: float(row["seconds"]) / int(row["jobs"]) for row in csv.DictReader(lines)}

@@ -5,14 +5,18 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from polyreward.core.kinds import REWARD_KINDS
 from polyreward.ops.machine import TABLE_MB
-from polyreward.ops.memory import Shape, gib, scoring_bytes, training_bytes
 from polyreward.scoring.families import EAGER_TOKENS
 from polyreward.settings.base import Section
 from polyreward.settings.model import Settings
 from polyreward.settings.transfer import Dpo
 from polyreward.sheet.scorers import Sheet
+
+if TYPE_CHECKING:
+    from polyreward.ops.memory import Shape
 
 # What a job takes in MB where its models compute: PROGRAM + LOADED * weights + WORK[kind] * sqrt(weights).
 # Loading holds pages of a file next to the weights; batches grow with a model's width, of which the weights
@@ -85,6 +89,8 @@ class ModelJob:
 
     def card_bytes(self, entry: dict) -> tuple[float, float]:
         """Return what a model takes of each of its GPUs: throughout, and what its longest rows add."""
+        from polyreward.ops.memory import scoring_bytes, training_bytes  # where a card is asked about only
+
         training, half = self.training, self.precision != "float32"
         shape, parameters = shape_of(entry, self.known), parameters_b(entry, self.known) * 1e9
         reference = entry.get("reference") or {"server": None}
@@ -92,7 +98,7 @@ class ModelJob:
         if training is None:
             size = BYTES.get(entry.get("dtype"), 2 if half else 4)
             every = (parameters + beside) / entry.get("gpus", 1)
-            cached = entry.get("kind") not in ("classifier", "implicit")
+            cached = "kind" not in entry or REWARD_KINDS[entry["kind"]].writes
             if entry.get("attention") != "eager":
                 return scoring_bytes(shape, every, self.tokens, size, cached)
             tokens = min(self.tokens, EAGER_TOKENS)
@@ -107,6 +113,8 @@ class ModelJob:
 
     def card_problems(self, entry: dict, room: float) -> Iterator[str]:
         """Yield what does not fit GPUs of so many bytes, and what to do."""
+        from polyreward.ops.memory import gib
+
         held, added = self.card_bytes(entry)
         devices = self.processes if self.training else entry.get("gpus", 1)
         on = f"each of {devices} GPUs" if devices > 1 else "one GPU"
@@ -274,8 +282,10 @@ def splits_state(launch: dict | None) -> bool:
     return kind == "FSDP" or (kind == "DEEPSPEED" and launch["deepspeed_config"]["zero_stage"] == 3)
 
 
-def shape_of(entry: dict, models: dict) -> Shape:
+def shape_of(entry: dict, models: dict) -> "Shape":
     """Return the sizes of a model's layers: the catalog's; else of the known model of the nearest size."""
+    from polyreward.ops.memory import Shape
+
     if "model" in entry:
         return shape_of(models[entry["model"]], models)
     if "shape" in entry:

@@ -11,7 +11,6 @@ from pathlib import Path
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import sha256_of
 from polyreward.core.seals import SUMS, changes, is_sealed, read_sums
-from polyreward.core.yaml_files import read_yaml
 
 # Copied, so that an edit does not reach a rebuild
 PROJECT = ("Snakefile", "config.yaml", "envs", "resources", "workflow")
@@ -49,29 +48,6 @@ def check_sums(results: Path, sums: Mapping[str, str]) -> str:
     raise_all(problems, f"{results}: delete what is named here and run the command that makes it again")
     counts = f"{len(sums)} files of artifacts, {len(files)} of scores and states, {len(folders)} models"
     return f"{results}: as made are {counts}"
-
-
-def scale_of(results: Path, root: Path, configfiles: Sequence[str]) -> list[str]:
-    """Return the overlays that a results folder is made with: those given, or those that its path implies.
-
-    An overlay x_y.yaml is on top of x.yaml if that exists, such as paper_vllm.yaml on paper.yaml. Raises
-    PolyrewardError where the root is no project, or no scale has such a folder.
-    """
-    if not (root / "Snakefile").is_file():
-        raise PolyrewardError(f"{root}: has no Snakefile; run this in the project's folder")
-    if configfiles:
-        paths = map(Path, configfiles)
-        return [str(path.relative_to(root) if path.is_relative_to(root) else path) for path in paths]
-    scales = sorted((root / "workflow/scales").glob("*.yaml"))
-    for path in [root / "config.yaml", *scales]:
-        own = Path(read_yaml(path)["results"]).parts
-        if results.resolve().parts[-len(own) :] == own:
-            below = [one for one in scales if f"{path.stem}_".startswith(f"{one.stem}_")]
-            return [str(one.relative_to(root)) for one in below]
-    raise PolyrewardError(
-        f"{results}: no scale has a folder of that name; add --configfile with the overlays that it was made"
-        " with, such as workflow/scales/tiny.yaml"
-    )
 
 
 def check_rebuild(

@@ -1,7 +1,6 @@
 """What reaches into Snakemake: its rules, its jobs, its limits and its signals, all in one module."""
 
 import inspect
-import re
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -13,10 +12,8 @@ import psutil
 from polyreward.core.codehash import code_of, save_parsed
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.ops import machine
-from polyreward.ops.cluster import missing_packages, site_settings, start_problems, untrained_problems
 from polyreward.ops.resources import Job, ModelJob, too_large
 
-ENVIRONMENTS = {"prepare": "sources", "artifacts": "plot"}  # of stages without one of their name
 GRACE_S = 5  # seconds between SIGTERM and SIGKILL
 
 
@@ -31,27 +28,6 @@ def follow_code(rules, portable: bool) -> None:
                 raise ValueError(f"rule {rule.name}: its own param `code` would be lost; rename it")
             rule.set_params(code=code_of(_script_of(rule)), **({"portable": True} if portable else {}))
     save_parsed()
-
-
-def name_environments(rules, folder: Path) -> None:
-    """Give each rule that runs a script of this folder and names no conda environment its stage's."""
-    for rule in rules:
-        if rule.script and not rule.conda_env and folder.resolve() in _script_of(rule).parents:
-            stage = Path(rule.script).parent.name
-            rule.conda_env = f"../../envs/{ENVIRONMENTS.get(stage, stage)}.yaml"
-
-
-def name_logs(rules) -> None:
-    """Give each rule that runs a script its log and benchmark file, named by the rule and its wildcards."""
-    for rule in rules:
-        if rule.script and not rule.log:
-            found = dict.fromkeys(re.findall(r"{(\w+)", str(rule.output[0])))
-            wildcards = [f"{{{name}}}" for name in found if name in rule.wildcard_names]
-            key = "_".join(wildcards).replace("_{seed}", "{seed}")  # which begins with `_`, or is empty
-            job = f"{rule.name}/{key or 'all'}"
-            rule.log_modifier = rule.benchmark_modifier = rule.output_modifier
-            rule.set_log(f"<logs>/{job}.log")
-            rule.benchmark = f"<benchmarks>/{job}.tsv"
 
 
 def mock_snakemake(script: Path, rule: str | None, wildcards: Mapping[str, str], configfiles: Sequence):
@@ -120,7 +96,11 @@ def _script_of(rule) -> Path:
 def site_of(workflow) -> dict | None:
     """Return the site's settings where Snakemake runs by the SLURM profile; None elsewhere."""
     resources = workflow.resource_settings.default_resources or {}
-    return site_settings() if "slurm_partition" in resources else None  # which that profile gives each job
+    if "slurm_partition" not in resources:  # which that profile gives each job
+        return None
+    from polyreward.ops.cluster import site_settings
+
+    return site_settings()
 
 
 def stop_early(workflow, plan=None, hub_problems: Callable | None = None) -> None:
@@ -130,6 +110,8 @@ def stop_early(workflow, plan=None, hub_problems: Callable | None = None) -> Non
     of ops/hub_check.py, with a plan.
     """
     from snakemake.exceptions import WorkflowError
+
+    from polyreward.ops.cluster import missing_packages, start_problems, untrained_problems
 
     executor, jobs = workflow.executor_plugin.name, list(workflow.dag.needrun_jobs())
     asked = [described(job) for job in jobs]
@@ -146,7 +128,7 @@ def stop_early(workflow, plan=None, hub_problems: Callable | None = None) -> Non
         problems += too_large(asked, room) if room else []
         if plan:
             problems += [] if plan.settings.bases else untrained_problems(jobs)
-            problems += hub_problems(asked, plan.models, workflow.config, plan.revisions)
+            problems += hub_problems(asked, plan.models, plan.project.revisions)
         raise_all(problems, "before the first job")
     except PolyrewardError as error:
         raise WorkflowError(str(error)) from None

@@ -1,6 +1,7 @@
 """Preference rows: validity, the share that is used, and counts by source."""
 
 import dataclasses
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -40,8 +41,18 @@ def row_problems(row: dict, subsets: set[str] | None = None, several: bool = Fal
         yield from _message_problems(prompt)
     if row.get("chosen") and row["chosen"] in answers:
         yield "`chosen` and `rejected` are identical; give two answers or drop the item"
+    yield from margin_problems(row)
     if subsets is not None and row.get("subset") not in subsets:
         yield f"subset `{row.get('subset')}` is unknown; use one of {', '.join(sorted(subsets))}"
+
+
+def margin_problems(row: dict) -> Iterator[str]:
+    """Yield what is wrong with the number by which a row's chosen answer should lead; it may have none."""
+    margin = row.get("margin")
+    if margin is None:
+        return
+    if isinstance(margin, bool) or not isinstance(margin, int | float) or not math.isfinite(margin):
+        yield "`margin` is no finite number; give one or leave it out"
 
 
 def _is_text(value: object) -> bool:

@@ -14,6 +14,7 @@ from PIL import Image, UnidentifiedImageError
 from polyreward.carb.downstream.correlation import R2, P
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import sha256_of
+from polyreward.core.tables import read_csv
 from polyreward.report.results import Results
 from polyreward.report.tables import Table, read_csv_table, read_rendered, table_of
 from polyreward.sheet.registry import CATEGORIES
@@ -100,7 +101,7 @@ def _comparison(results: Results, name: str, root: Path) -> Shown | None:
 
 def compared_table(path: Path) -> Table:
     """Lay out a comparison with signed differences: percent with one digit, fractions with three."""
-    table = pd.read_csv(path)
+    table = read_csv(path)
     fractions = table["row"].isin([R2, P])
     shown = table.astype(dict.fromkeys(NUMBERS, str)).fillna("")
     for name, sign in NUMBERS.items():

@@ -6,23 +6,24 @@ from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
-from polyreward.ops.verify import scale_of
+from polyreward.ops.scales import overlays_of, scale_of
 from polyreward.sheet.entries import read_models
 from polyreward.sheet.registry import OWN, Registry, registry_of
-
-MAKE_KNOWS = ([], ["workflow/scales/tiny.yaml"])  # overlays of the scales that the Makefile has targets of
 
 
 @dataclass(frozen=True)
 class Results:
     """A results folder and its scale's registry.
 
-    languages: names, the source's first. configfiles: overlays. about: the scale in one sentence."""
+    languages: names, the source's first. configfiles: overlays. by_make: whether make finds them by the
+    folder. about: the scale in one sentence.
+    """
 
     folder: Path
     registry: Registry
     languages: list[str]
     configfiles: list[str]
+    by_make: bool
     about: str
 
     @property
@@ -34,7 +35,7 @@ class Results:
     def command(self, *files: str) -> str:
         """Return the command that makes only these files and what they need."""
         paths = " ".join(f"{self.registry.settings.results}/{file}" for file in files)
-        if self.configfiles in MAKE_KNOWS:
+        if self.by_make:
             return f"make {paths}"
         return f"snakemake --cores all {paths}{self._overlays}"
 
@@ -55,7 +56,7 @@ def read_results(folder: Path, configfiles: Sequence[str], root: Path) -> Result
         raise PolyrewardError(
             f"{folder}: no such folder; name a scale's results, such as results or results/tiny"
         )
-    return results_of(folder, scale_of(folder, root, configfiles), root)
+    return results_of(folder, overlays_of(folder, root, configfiles), root)
 
 
 def results_of(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
@@ -63,8 +64,10 @@ def results_of(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
     models = read_models(configfiles, root)
     registry = registry_of(models.settings, models.catalog, read_yaml(root / "workflow/artifacts.yaml"))
     about = about_scale([root / path for path in ("config.yaml", *configfiles)])
+    own = Path(models.settings.results)
+    by_make = scale_of(own, root) is not None and overlays_of(own, root) == list(configfiles)
     languages = list(models.catalog.facts("name", models.settings.languages).values())
-    return Results(folder, registry, languages, list(configfiles), about)
+    return Results(folder, registry, languages, list(configfiles), by_make, about)
 
 
 def about_scale(paths: Sequence[Path]) -> str:

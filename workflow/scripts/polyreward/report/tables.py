@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
-import pandas as pd
-
 from polyreward.artifacts.renderings import plain_display
+from polyreward.core.tables import read_csv
 
-NUMBER = re.compile(r"[+\u2212-]?\d[\d,]*(\.\d+)?(e[+-]?\d+)?\s*(%|±.*|\[.*\]|\(.*\))?")
+NUMBER = re.compile(r"[+\u2212<-]?\d[\d,]*(\.\d+)?(e[+-]?\d+)?\s*(%|±.*|\[.*\]|\(.*\))?")
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ def table_of(above: list[list[tuple[str, int]]], heads: list[str], rows: list[li
 
 def read_csv_table(path: Path) -> Table:
     """Read a CSV file as a table to show, numbers with one digit after the point."""
-    shown = plain_display(pd.read_csv(path))
+    shown = plain_display(read_csv(path))
     return table_of([], list(shown.columns), shown.to_numpy().tolist())
 
 

@@ -12,12 +12,13 @@ from scipy.special import log_softmax
 from polyreward.accel.shared_prompts import runs_from_shared_prompts
 from polyreward.core.conversations import as_turns
 from polyreward.core.logs import announce
+from polyreward.models.generation import ends_of
 from polyreward.scoring.criteria_layout import Reply, question, read_reply
 from polyreward.scoring.generative import NEW_TOKENS
 from polyreward.scoring.interface import Composite, Conversations, Scores
 from polyreward.scoring.label_logprobs import label_logprobs, label_logprobs_after
 from polyreward.scoring.load import causal_lm_of
-from polyreward.scoring.local_judge import cut_requests, ends_of, generated, generated_by_batch, kept_ids
+from polyreward.scoring.local_judge import cut_requests, generated, generated_by_batch, kept_ids
 from polyreward.scoring.loglik import CausalLM
 
 
@@ -92,7 +93,8 @@ class CriteriaJudge(Composite):
         return kept_ids(self.lm.tokenizer, list(map(as_turns, requests)), self.lm.max_length)
 
     def _decoded(self, found: Sequence[list[int]]) -> list[tuple[str, bool]]:
-        texts, ends = self.lm.tokenizer.batch_decode(found, skip_special_tokens=True), ends_of(self.lm)
+        texts = self.lm.tokenizer.batch_decode(found, skip_special_tokens=True)
+        ends = ends_of(self.lm.model.generation_config, self.lm.tokenizer)
         return [(text.strip(), bool(ids) and ids[-1] in ends) for text, ids in zip(texts, found, strict=True)]
 
 

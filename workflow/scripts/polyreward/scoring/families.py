@@ -1,22 +1,25 @@
 """From an entry of config.yaml's reward_models to a reward model: which code loads which kind of it.
 
-A new kind is one module with a function (entry, scoring, cache) that returns a RewardModel, and a line here.
-Modules are imported when an entry needs them, so that a classifier waits for no client of a server, and
-reruns when its own code changes."""
+A kind's loader is a function (entry, scoring, cache) that returns a RewardModel. Where LOADERS does not name
+it, it is `load` in a module of the kind's name. So a new kind changes no code of the others, and none of them
+is scored again. Modules are imported when an entry needs them: a classifier waits for no client of a server,
+and reruns when its own code changes."""
 
 import re
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from polyreward.core.errors import PolyrewardError
 
 if TYPE_CHECKING:
     from polyreward.scoring.interface import RewardModel
 
-# {kind, or how a generative reward model is asked: "module:function"}
+# {kind, or how a generative reward model is asked: "module:function"} of loaders that are elsewhere
 LOADERS = {
     "classifier": "polyreward.scoring.load:classifier",
-    "implicit": "polyreward.scoring.implicit:implicit",
     "judge": "polyreward.scoring.local_judge:load_judge",
     "judge on a server": "polyreward.scoring.server:load_judge",
     "judge that is served here": "polyreward.scoring.served_judge:load_judge",
@@ -28,15 +31,20 @@ EAGER_TOKENS = 8192
 
 
 def loader_of(entry: dict) -> str:
-    """Return where an entry's loader is, as "module:function"; entry: as in load_reward_model."""
-    if entry["kind"] != "generative":
-        return LOADERS[entry["kind"]]
-    if "server" in entry:
-        return LOADERS["judge on a server"]
-    if "serve" in entry:
-        return LOADERS["judge that is served here"]
-    by_criteria = entry.get("verdict") in ("criteria", "no-criteria")
-    return LOADERS["judge with criteria" if by_criteria else "judge"]
+    """Return where an entry's loader is, as "module:function"; entry: as in load_reward_model.
+
+    Raises PolyrewardError for an unknown kind."""
+    kind = entry["kind"]
+    if kind == "generative":
+        if "server" in entry:
+            return LOADERS["judge on a server"]
+        if "serve" in entry:
+            return LOADERS["judge that is served here"]
+        by_criteria = entry.get("verdict") in ("criteria", "no-criteria")
+        return LOADERS["judge with criteria" if by_criteria else "judge"]
+    if kind not in LOADERS and find_spec(f"polyreward.scoring.{kind}") is None:
+        raise PolyrewardError(f"`kind: {kind}`: no such kind of reward model; core/kinds.py has all kinds")
+    return LOADERS.get(kind, f"polyreward.scoring.{kind}:load")
 
 
 def load_reward_model(entry: dict, scoring: dict, cache: str | Path) -> "RewardModel":

@@ -57,7 +57,7 @@ class LogRatio(Composite):
         )
 
 
-def implicit(entry: dict, scoring: dict, cache) -> LogLikelihood | LogRatio:
+def load(entry: dict, scoring: dict, cache) -> LogLikelihood | LogRatio:
     """Load an entry of kind `implicit`; arguments as in load_reward_model.
 
     Raises PolyrewardError where policy and reference read a text as different tokens."""

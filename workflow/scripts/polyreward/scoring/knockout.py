@@ -35,6 +35,11 @@ class Knockout(Composite):
         return Scores([bracket.points for bracket in brackets], [bracket.truncated for bracket in brackets])
 
 
+def first_round(conversation: Conversations, seed: int) -> list[tuple[int, int]]:
+    """Return the answers that meet in a prompt's first round, by their numbers, match after match."""
+    return _Bracket(conversation, seed).pairs()
+
+
 class _Bracket:
     def __init__(self, conversation: Conversations, seed: int):
         self.prompt, self.answers = conversation

@@ -11,7 +11,7 @@ from transformers.utils import logging as transformers_logging
 from polyreward import accel
 from polyreward.accel.onednn import multiply_by_onednn
 from polyreward.core.conversations import pin_date
-from polyreward.core.errors import PolyrewardError, UnavailableError, is_outage
+from polyreward.core.errors import PolyrewardError, UnavailableError, is_outage, lacks_memory
 from polyreward.core.logs import announce
 from polyreward.core.naming import COMMIT
 from polyreward.core.seals import intact
@@ -24,7 +24,6 @@ from polyreward.scoring.loglik import CausalLM, causal_lm
 from polyreward.sources.model_folders import without_adapter
 
 POSITIONS = ("wpe", "embed_positions", "position_embeddings")  # modules that embed positions
-OUT_OF_MEMORY = (MemoryError, torch.OutOfMemoryError)
 
 
 def load_classifier(
@@ -139,7 +138,7 @@ def _loaded(
             )
         except Exception as error:
             quantized = getattr(config, "quantization_config", None)
-            if not quantized or isinstance(error, OUT_OF_MEMORY) or is_outage(error):
+            if not quantized or lacks_memory(error) or is_outage(error):
                 raise
             method = dict(quantized).get("quant_method", "a method of its own")
             raise UnavailableError(
@@ -175,9 +174,11 @@ def _readable(source: str | Path, revision: str | None) -> Iterator[Path]:
             whole = fetched_model(str(source), revision or "main")
         with without_adapter(whole) as folder:
             yield folder
-    except (*OUT_OF_MEMORY, PolyrewardError):
+    except PolyrewardError:
         raise
     except Exception as error:  # a damaged file of a stranger's folder raises whatever its reader thinks of
+        if lacks_memory(error):
+            raise
         said = _said(error)
         if is_outage(error):
             raise PolyrewardError(f"{source}: not loaded ({said}); run again when that is fixed") from error

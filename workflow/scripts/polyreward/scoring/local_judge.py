@@ -14,7 +14,7 @@ from polyreward.core.conversations import Messages, as_turns, conversation_ids, 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress
 from polyreward.models.batches import batched_logits, left_padded, token_budget_batches
-from polyreward.models.generation import declared_ends
+from polyreward.models.generation import ends_of
 from polyreward.scoring.generative import NEW_TOKENS, Judge
 from polyreward.scoring.interface import Composite
 from polyreward.scoring.load import causal_lm_of
@@ -124,7 +124,8 @@ def generated_by_batch(
     """Yield (indices of some sequences, what the model adds to each, what it has run of them)."""
     # What is masked may be any token; but finished replies are padded too, and an end token is not shown.
     pad = lm.tokenizer.eos_token_id if lm.tokenizer.pad_token_id is None else lm.tokenizer.pad_token_id
-    ends, settings = ends_of(lm), {"do_sample": False, "num_beams": 1, "repetition_penalty": 1.0}
+    ends = ends_of(lm.model.generation_config, lm.tokenizer)
+    settings = {"do_sample": False, "num_beams": 1, "repetition_penalty": 1.0}
     settings |= {"pad_token_id": pad, "return_dict_in_generate": True}
     with progress(job, len(sequences)) as report:
         for batch in token_budget_batches([len(ids) + max_new_tokens for ids in sequences], lm.token_budget):
@@ -138,11 +139,6 @@ def generated_by_batch(
             added = [row[:stop] for row, stop in zip(new, stops, strict=True)]
             yield batch, added, Begun(inputs["attention_mask"], written.past_key_values)
             report(len(batch))
-
-
-def ends_of(lm: CausalLM) -> set[int]:
-    """Return the tokens that end a reply: those that the model declares, and the tokenizer's own."""
-    return (declared_ends(lm.model.generation_config) | {lm.tokenizer.eos_token_id}) - {None}
 
 
 def label_tokens(tokenizer, labels: Sequence[str]) -> list[int]:

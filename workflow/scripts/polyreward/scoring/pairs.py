@@ -1,7 +1,7 @@
 """From preference rows to a table of scores."""
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,7 +11,9 @@ import pandas as pd
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
 from polyreward.core.logs import announce
+from polyreward.core.seals import intact
 from polyreward.core.tables import parse_score_path, write_scores
+from polyreward.scoring import finished
 from polyreward.scoring.interface import Composite, RewardModel, conversations_of
 
 # Batching moves a margin in fp32 by less: 4e-5 at most on the mini models
@@ -21,16 +23,27 @@ NAMED = 10  # ids in a message
 
 
 def write_row_scores(
-    reward_model: RewardModel, rows: Iterable[str | Path], outputs: Iterable[str | Path]
+    reward_model: RewardModel,
+    rows: Iterable[str | Path],
+    outputs: Iterable[str | Path],
+    kept: Mapping[str, Path] | None = None,
 ) -> None:
     """Score rows by one reward model, and write a score file for each benchmark and language.
 
-    rows: `<benchmark>/<language>.jsonl`, in any order. outputs: `<benchmark>/<scorer>/<language>.parquet`."""
+    rows: `<benchmark>/<language>.jsonl`, in any order. outputs: `<benchmark>/<scorer>/<language>.parquet`.
+    kept: {output: its copy, as from finished.kept_files}; one that is there is not scored again."""
     files = {(Path(path).parent.name, Path(path).stem): path for path in rows}
     for output in outputs:
         named = parse_score_path(output)
         own = read_jsonl(files[named["benchmark"], named["language"]])
+        copy = kept.get(output) if kept else None
+        if copy and copy.is_file():
+            finished.copy(intact(copy), output)
+            announce(f"{output}: not scored again, a run that failed had finished it")
+            continue
         write_scores(score_rows(reward_model, own, str(output)), output, **named)
+        if copy:
+            finished.copy(output, copy)
 
 
 def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> pd.DataFrame:

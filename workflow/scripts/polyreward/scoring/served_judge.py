@@ -7,7 +7,7 @@ import numpy as np
 
 from polyreward.core.conversations import Messages
 from polyreward.core.errors import PolyrewardError
-from polyreward.models.generation import Writing, declared_ends, generation_config
+from polyreward.models.generation import Writing, ends_of, generation_config
 from polyreward.models.serving import Server
 from polyreward.scoring.generative import NEW_TOKENS, Judge
 from polyreward.scoring.load import load_tokenizer
@@ -47,7 +47,7 @@ def load_judge(entry: dict, scoring: dict, cache) -> Judge | PairJudge:
     """Start a server for the folder of an entry that has `serve`; arguments as in load_reward_model."""
     folder, dtype = entry["source"], scoring["dtype"]
     tokenizer = load_tokenizer(folder)
-    ends = (declared_ends(generation_config(folder)) | {tokenizer.eos_token_id}) - {None}
+    ends = ends_of(generation_config(folder), tokenizer)
     writing = Writing(entry.get("max_new_tokens", NEW_TOKENS), ends)
     server = Server(entry["serve"], folder, dtype, entry.get("gpus", 1))
     backend = ServedBackend(server, tokenizer, writing, scoring["max_length"], dtype == "float32")

@@ -13,7 +13,7 @@ import numpy as np
 import openai
 
 from polyreward.core.conversations import Messages
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError, UnavailableError
 from polyreward.core.files import write_text
 from polyreward.core.logs import announce
 from polyreward.models.asking import RequestFailure, all_asked, beginning, response_text
@@ -151,7 +151,10 @@ class ApiBackend:
                 f" {'set' if os.environ.get(key) else 'not set'}"
             ) from None
         except openai.NotFoundError as error:
-            raise PolyrewardError(
+            # OpenAI's code for a model that is retired, or closed to this account; any other 404 may be a
+            # wrong url, which says nothing about the model.
+            gone = error.code == "model_not_found"
+            raise (UnavailableError if gone else PolyrewardError)(
                 f"{where}: has no model `{self.model}`, or is not at that url (404:"
                 f" {self._safe(error.response.text)}); correct `model`, or `url`, which often ends with /v1"
             ) from None

@@ -12,8 +12,9 @@ import yaml
 from pydantic import BaseModel, Tag, TypeAdapter, ValidationError
 
 from polyreward.core.errors import nearest, raise_all, unknown_name
-from polyreward.settings.base import URL
+from polyreward.settings.base import PLAIN, URL
 from polyreward.settings.model import Settings
+from polyreward.settings.reward_models import HUB_ID
 
 Key = tuple[str | int, ...]
 
@@ -141,6 +142,13 @@ NUMBER = re.compile(r"[-+]?[\d.]+(e[-+]?\d+)?")
 # In an address: user and password, and what follows ? or #
 SECRET = re.compile(r"(?<=://)[^/@\s]*(?=@)|(?<=[?#])[^\s'\"]+")
 
+# {pattern that a value does not match: what to write}
+HINTS = {
+    URL: "; it holds no user, password, ?query or #fragment: an environment variable holds a key",
+    PLAIN: "; a name also names files: write it in letters from A to Z, digits, `.` and `-`",
+    HUB_ID: "; write `organisation/name`, without an address in front",
+}
+
 
 def type_problems(annotation: Any, data: Any) -> Iterator[Problem]:
     """Yield every unknown or missing key and every value of a wrong type, in pydantic's words."""
@@ -161,13 +169,13 @@ def _text(root: Any, error: dict) -> str:
         return f"unknown key; did you mean `{near}`?" if near else f"unknown key; there are {', '.join(keys)}"
     if kind in ("missing", "kind", "place", "repeated"):
         return error["msg"]
-    text, hint = error["msg"], ""
-    if error.get("ctx", {}).get("pattern") == URL:
-        hint = "; it holds no user, password, ?query or #fragment: an environment variable holds a key"
-    elif isinstance(value, str) and NUMBER.fullmatch(value) and re.search("number|integer", text):
+    text, hint = error["msg"], HINTS.get(error.get("ctx", {}).get("pattern"), "")
+    if isinstance(value, str) and NUMBER.fullmatch(value) and re.search("number|integer", text):
         hint = "; YAML reads it as text: write it without quotes, and with a point, as in 1.0e-5"
     elif isinstance(value, bool) and kind == "string_type":
         hint = "; YAML reads a bare yes, no, on or off as true or false: put it in quotes"
+    elif isinstance(value, int | float) and kind == "string_type":
+        hint = "; YAML reads it as a number: put it in quotes"
     shown = SECRET.sub("***", repr(value))
     return f"{text}, not {shown if len(shown) <= 60 else f'{shown[:57]}...'}{hint}"
 

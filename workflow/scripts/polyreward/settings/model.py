@@ -187,9 +187,9 @@ class Settings(Section):
     off_the_shelf_rows: OffTheShelfRows = OffTheShelfRows()
     """Which of off_the_shelf are rows of which table."""
     missing: Literal["stop", "row"]
-    """If an off-the-shelf reward model cannot be fetched (gated, removed, unknown head) or run here (its code
-    fails, too little memory): `stop` the run, or show an empty `row` with the reason, which `make again`
-    retries. An outage always stops it."""
+    """If an off-the-shelf reward model is unavailable (gated, removed, with an unknown head, or with files
+    that do not load): `stop` the run, or show an empty `row` with the reason, which `make again` retries. An
+    outage and too little memory always stop it."""
     translation: Translation
     """How data is translated."""
     reward_model_seeds: Seeds

@@ -5,9 +5,12 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
+from polyreward.core.kinds import REWARD_KINDS
 from polyreward.settings.base import URL, Count, CountFromZero, PlainName, Positive, Section, Share, optional
 
+KINDS = list(REWARD_KINDS)
 PLACES = ("model", "path", "hub", "think_as_locals")
+HUB_ID = r"^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)?$"
 JUDGE_TEMPLATE = r"\{prompt\}[\s\S]*\{(answers|lettered)\}|\{(answers|lettered)\}[\s\S]*\{prompt\}"
 
 
@@ -20,7 +23,7 @@ class Source(Section):
     """A name in workflow/catalog/models.yaml."""
     path: str = optional()
     """A folder that transformers can load."""
-    hub: str = optional()
+    hub: str = optional(pattern=HUB_ID)
     """An id of the Hugging Face hub; pin its revision."""
     think_as_locals: str = optional()
     """A judge that is trained here: warmup, or one of think_as_locals.runs."""
@@ -131,13 +134,13 @@ class ServerJudge(Asked):
     """Where the judge answers, instead of model, path, hub or think_as_locals."""
 
 
-def _kind(entry: Any) -> str | None:
-    """Return the tag of an entry's class; None for an unknown kind."""
+def _kind(entry: Any) -> str:
+    """Return the tag of an entry's class, which an unknown kind has none of."""
     kind = (entry.get("kind") if isinstance(entry, dict) else getattr(entry, "kind", None)) or ""
     if kind == "generative":
         there = "server" in entry if isinstance(entry, dict) else isinstance(entry, ServerJudge)
         return "<judge on a server>" if there else "<judge>"
-    return f"<{kind}>" if kind in ("classifier", "implicit") else None
+    return f"<{kind}>"
 
 
 Judge = Annotated[
@@ -152,7 +155,7 @@ RewardModel = Annotated[
     Discriminator(
         _kind,
         custom_error_type="kind",
-        custom_error_message="`kind` has to be classifier, implicit or generative",
+        custom_error_message=f"`kind` has to be {', '.join(KINDS[:-1])} or {KINDS[-1]}",
     ),
 ]
 RewardModels = dict[PlainName, RewardModel]

@@ -1,6 +1,6 @@
 """The section of Think-as-Locals; "paper" means arXiv 2509.21798 here."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -19,6 +19,15 @@ from polyreward.settings.base import (
 )
 
 WITHOUT_CRITERIA = "no-criteria"  # the run whose judge is trained to say its verdict at once
+WARMUPS = {"warmup": True, "warmup-at-once": False}  # {its folder: whether its replies have criteria}
+# Rewards as the paper writes them
+SIGNS = {"correctness": "R_corr", "appropriateness": "R_appr", "layout": "layout"}
+LABELS = {  # of judges that are no runs
+    "base": "base, verdict at once",
+    "base-with-criteria": "base, with criteria",
+    "warmup": "after the warm-up",
+    WITHOUT_CRITERIA: "trained without criteria",
+}
 
 
 class Warmup(PolicyTraining):
@@ -127,3 +136,29 @@ class ThinkAsLocals(Section):
     other pairs first."""
     seeds: Count
     """Trainings of `full`, each with its own seed; carb_locals_learning has all, others the first."""
+
+    @property
+    def repeats(self) -> list[str]:
+        """The further trainings of `full`, each with a seed of its own."""
+        return [f"full-{number}" for number in range(2, self.seeds + 1)]
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """{judge: what readers call it}."""
+        labels = {**{name: name for name in self.others}, **LABELS}
+        for run, weights in self.runs.items():
+            left_out = [SIGNS[reward] for reward, weight in weights if not weight]
+            labels.setdefault(run, f"without {' and '.join(left_out)}" if left_out else "all rewards")
+        return labels
+
+    def training(self, run: str) -> dict[str, Any]:
+        """Return a training's rewards with their weights, whether its judge writes criteria, and their quote.
+
+        quote: how many characters of an answer a judge names in its last criterion."""
+        criteria = run != WITHOUT_CRITERIA
+        quote = self.criteria_quote if criteria and self.warmup else 0
+        return {
+            "rewards": self.runs["full" if run in self.repeats else run],
+            "criteria": criteria,
+            "quote": quote,
+        }

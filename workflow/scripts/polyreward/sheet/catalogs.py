@@ -28,9 +28,15 @@ OWN = ("resources/", "workflow/")  # how paths begin that the project's settings
 class Project:
     """Where the project's own files are, also where another workflow uses this one as a module.
 
-    root: its checkout."""
+    root: its checkout. revisions: the hub's locked commits, {model or dataset: {repository: {revision:
+    commit}}}."""
 
     root: Path
+    revisions: dict = field(default_factory=dict)
+
+    def locked(self, kind: str, repository: str, revision: str) -> str | None:
+        """Return the locked commit of a hub repository's revision, or None."""
+        return self.revisions.get(kind, {}).get(repository, {}).get(revision)
 
     @property
     def runs_here(self) -> bool:

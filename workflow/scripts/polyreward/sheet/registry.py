@@ -37,9 +37,9 @@ def by_language(
         languages: the scale's; one that has no table gets the next number, and no printed numbers.
 
     Raises:
-        PolyrewardError: a language has no name.
+        PolyrewardError: a language has no name, or its table has the name of another artifact.
     """
-    found = {}
+    found, makers = {}, {}
     for name, entry in entries.items():
         if "tables" not in entry:
             found[name] = entry
@@ -53,6 +53,13 @@ def by_language(
                 raise PolyrewardError(
                     f"workflow/artifacts.yaml: {name}: `{language}` is not in resources/languages.yaml"
                 )
+            other = table if table in entries else makers.get(table)
+            if other:
+                raise PolyrewardError(
+                    f"workflow/artifacts.yaml: `{other}` and `{name}` both make `{table}`. Give what"
+                    f" `{other}` makes another name, since `{name}` numbers its tables by language"
+                )
+            makers[table] = name
             said = {"{table}": table, "{number}": table.removeprefix("table"), "{language}": names[language]}
             found[table] = {key: _filled(value, said) for key, value in entry.items() if key != "tables"}
             found[table] |= {"language": language} | ({"published": None} if table in added else {})

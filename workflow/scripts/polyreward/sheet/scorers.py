@@ -9,6 +9,7 @@ from itertools import product
 import pandas as pd
 
 from polyreward.core.errors import raise_all
+from polyreward.core.kinds import BASELINE
 from polyreward.core.naming import TEXT_BASELINES, ModelName, stage
 from polyreward.core.sheet import KNOCKOUT, SHEET_COLUMNS
 from polyreward.settings.model import Settings
@@ -16,9 +17,10 @@ from polyreward.settings.reward_models import as_entry
 from polyreward.settings.think_as_locals import WITHOUT_CRITERIA
 from polyreward.sheet.catalogs import Catalog
 from polyreward.sheet.data import paper_benchmarks
+from polyreward.sheet.entries import Models
 
 SCORE_COLUMNS = ["table", "benchmark", "scorer", "language"]
-CLASSIFIER, IMPLICIT, GENERATIVE, BASELINE = "classifier", "implicit", "generative", "baseline"
+CLASSIFIER, IMPLICIT, GENERATIVE = "classifier", "implicit", "generative"
 OF_BASES = ("probe", "loglik", "pmi")  # baselines of each base; in names before it: probe-<base>
 CARB_TEXT = ("length", "script")  # baselines of CARB that only read an answer
 # Published reward models next to their printed numbers, and the same pairs in other languages
@@ -63,7 +65,7 @@ class Sheet:
         """The table of scorers with SHEET_COLUMNS but `benchmarks` and `tables`, by scorer."""
         names = [name for name in SHEET_COLUMNS if name not in ("benchmarks", "tables")]
         records = [[getattr(row, name) for name in names] for row in self.rows.values()]
-        return pd.DataFrame(records, columns=names, index=list(self.rows))
+        return pd.DataFrame(records, columns=names, index=list(self.rows)).astype({"seed": "Int64"})
 
     @property
     def scores(self) -> pd.DataFrame:
@@ -71,19 +73,20 @@ class Sheet:
         return pd.DataFrame(self.cells, columns=SCORE_COLUMNS)
 
 
-def printed(sheet: Sheet, languages: Sequence[str]) -> pd.DataFrame:
+def printed(sheet: Sheet) -> pd.DataFrame:
     """Return the sheet as people read it, with SHEET_COLUMNS in texts.
 
-    benchmarks: such as `twins:ko+en`, or with `*` for all languages of the scale; languages: these. tables:
-    those that read a score of it."""
+    benchmarks: such as `twins:ko+en`, or with `*` where it is scored in every language in which anybody is.
+    tables: those that read a score of it."""
     scores, records = sheet.scores, []
+    every = {name: len(set(own["language"])) for name, own in scores.groupby("benchmark")}
     seen = dict(iter(scores.groupby("scorer", sort=False)))
     for name, row in sheet.rows.items():
         own = seen.get(name, scores.head(0))
         parts = []
         for benchmark, cells in own.groupby("benchmark", sort=False):
             spoken = list(dict.fromkeys(cells["language"]))
-            parts.append(f"{benchmark}:{'*' if set(spoken) == set(languages) else '+'.join(spoken)}")
+            parts.append(f"{benchmark}:{'*' if 1 < len(spoken) == every[benchmark] else '+'.join(spoken)}")
         entry = (
             "" if row.entry is None or row.trained_in else json.dumps(row.entry, sort_keys=True, default=dict)
         )
@@ -93,6 +96,34 @@ def printed(sheet: Sheet, languages: Sequence[str]) -> pd.DataFrame:
             [name, row.kind, row.base, row.trained_in, seed, row.ties, " ".join(parts), tables, entry]
         )
     return pd.DataFrame(records, columns=SHEET_COLUMNS)
+
+
+def sheet_text(models: Models, parts: Sequence[str], scores: bool = False, csv: bool = False) -> str:
+    """Return what `polyreward sheet` prints.
+
+    Args:
+        parts: of the names to print; () for all.
+        scores: the score files instead of the scorers.
+        csv: all columns, for other programs; else a table to read, without entries.
+
+    Raises:
+        PolyrewardError: a part is in no scorer's name.
+    """
+    found = sheet_of(models.settings, models.catalog)
+    unknown = [part for part in parts if not any(part in name for name in found.rows)]
+    raise_all((f"`{part}` is in no scorer's name" for part in unknown), "`polyreward sheet` lists all")
+    table = found.scores if scores else printed(found)
+    if parts:
+        table = table[[any(part in name for part in parts) for name in table["scorer"]]]
+    if csv:
+        return table.to_csv(index=False).rstrip()
+    shown = table.drop(columns="entry", errors="ignore")
+    lines = [list(shown), *shown.itertuples(index=False)]
+    widths = [max(len(line[place]) for line in lines) for place in range(shown.shape[1])]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
 
 
 def sheet_of(settings: Settings, catalog: Catalog) -> Sheet:
@@ -151,27 +182,37 @@ def gate_models(settings: Settings) -> list[str]:
 
 
 def ties_of(entry: dict) -> str:
-    """Return how a reward model's ties count: a judge may give no verdict, half right in RewardBench."""
+    """Return how ties of a reward model count: a judge without a verdict is half right in RewardBench."""
     return "half" if entry.get("verdict") == "text" or "question" in entry else "wrong"
 
 
 def ready_made(settings: Settings, catalog: Catalog) -> dict[str, dict]:
-    """Return {name: entry} of the reward models not trained here: of config.yaml, then of off_the_shelf."""
+    """Return {name: entry} of reward models not trained here: of config.yaml, then off_the_shelf."""
     configured = {name: as_entry(model) for name, model in settings.reward_models.items()}
     return {**configured, **{name: catalog.reward_models[name] for name in settings.off_the_shelf}}
+
+
+def published(settings: Settings, catalog: Catalog) -> dict[str, dict]:
+    """Return {name: entry} of the catalog's reward models in any table, which may be gone from the hub."""
+    others = [name for name in settings.think_as_locals.others if name not in settings.reward_models]
+    return {name: catalog.reward_models[name] for name in [*settings.off_the_shelf, *others]}
+
+
+def without_question(entry: dict) -> dict:
+    """Return an entry without its question about two answers."""
+    return {key: value for key, value in entry.items() if key != "question"}
 
 
 def local_judges(settings: Settings) -> dict[str, dict]:
     """Return {judge: entry} of Think-as-Locals' judges: the base, the warm-up, and each training by GRPO."""
     judges = settings.think_as_locals
     warmed = ["warmup"] if judges.warmup else []
-    repeats = [f"full-{number}" for number in range(2, judges.seeds + 1)]
     asked = {"kind": GENERATIVE, **dict(judges.judge)}
     found = {
         "base": {**asked, "verdict": "no-criteria", "model": judges.base},
         "base-with-criteria": {**asked, "verdict": "criteria", "model": judges.base},
     }
-    for name in [*warmed, *judges.runs, *repeats]:
+    for name in [*warmed, *judges.runs, *judges.repeats]:
         verdict = "no-criteria" if name == WITHOUT_CRITERIA else "criteria"
         found[name] = {**asked, "verdict": verdict, "think_as_locals": name}
     return found
@@ -199,7 +240,7 @@ def _scorers(settings: Settings, catalog: Catalog) -> Iterator[Scorer]:
         yield Scorer(f"{kind}-{base}", BASELINE, base, ties="half", entry=entry)
     judges = settings.think_as_locals
     for name, entry in local_judges(settings).items():
-        seed = int(name.rpartition("-")[2]) if name.startswith("full-") else 1
+        seed = int(name.rpartition("-")[2]) if name in judges.repeats else 1
         yield Scorer(
             name, GENERATIVE, judges.base, seed=seed if "think_as_locals" in entry else None, entry=entry
         )
@@ -292,12 +333,11 @@ def _carb_cells(settings: Settings, models: Sequence[str]) -> Iterator[tuple[str
     main = [
         name for name in ("base", "base-with-criteria", "warmup", "full", WITHOUT_CRITERIA) if name in ours
     ]
-    repeats = [name for name in ours if name.startswith("full-")]
     tables = {
         "carb_think_as_locals": [*main, *judges.others],
         "carb_reward_ablation": writing,
         "carb_judge_claims": ["base", "base-with-criteria", *writing],
-        "carb_locals_learning": ["base-with-criteria", *writing, *repeats],
+        "carb_locals_learning": ["base-with-criteria", *writing, *judges.repeats],
     }
     for table, names in tables.items():
         parts = ["held_out"] if table == "carb_locals_learning" else ["rewardbench", "carb"]

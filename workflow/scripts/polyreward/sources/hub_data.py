@@ -25,7 +25,7 @@ TEXT, MESSAGES, NUMBER, ANNOTATIONS = "text", "messages", "numbers", f"lists of 
 ALLOWED = {
     **dict.fromkeys(("prompt", "chosen", "rejected", "first", "second", "response"), (TEXT, MESSAGES)),
     **dict.fromkeys(("text", "subset", "reference", *OPTIONS), (TEXT,)),
-    "answer": (NUMBER,),
+    **dict.fromkeys(("answer", "margin"), (NUMBER,)),
     "annotations": (ANNOTATIONS,),
 }
 
@@ -77,11 +77,13 @@ def _read_pairs(entry: Mapping, name: str, folder: Path) -> list[dict]:
     if layout.together:
         first: dict[str, int] = {}
         records.sort(key=lambda record: first.setdefault(str(record[layout.together]), len(first)))
+    with_margins = "margin" in entry.get("columns", {})
     pairs, left_out = [], Counter()
-    for _, found in pairs_of([(name, record) for record in records], layout):
+    for number, found in pairs_of([(str(number), record) for number, record in enumerate(records)], layout):
         if isinstance(found, list):
             for one in found:
                 one["prompt"] = _plain(one["prompt"])
+                one["margin"] = records[int(number)]["margin"] if with_margins else None
                 pairs.append({key: value for key, value in one.items() if value is not None})
         else:
             left_out[str(found)] += 1

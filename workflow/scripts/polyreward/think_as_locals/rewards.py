@@ -95,7 +95,7 @@ class Rewards:
     def _read(self, prompts, completions, completion_ids) -> list[Reply]:
         replies = []
         for prompt, completion, ids in zip(prompts, completions, completion_ids, strict=True):
-            ended = ids[-1] == self.tokenizer.eos_token_id
+            ended = ids[-1] in self.trainer.eos_token_ids
             reply = read_reply(completion[-1]["content"], ended, self.criteria)
             named = not self.quote or names_an_answer(reply, prompt[-1]["content"], self.quote)
             replies.append(reply if reply.fault or named else Reply(reply.criteria, fault=UNNAMED))

@@ -16,6 +16,7 @@ from transformers import TrainerCallback
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.logs import announce
 from polyreward.core.processes import arrangement
+from polyreward.core.seals import folder_sums
 from polyreward.models.devices import device_problems
 from polyreward.settings.base import GrpoTraining, Lora, PolicyTraining, Section
 from polyreward.settings.transfer import RewardModelTraining
@@ -25,6 +26,7 @@ LEFT_OUT = {
     *("step_time", "train_runtime", "train_samples_per_second", "train_steps_per_second"),
     *("train_loss", "total_flos", "num_tokens"),
 }
+ROWS_AT_ONCE = 256  # of a dataset, whose content is hashed
 PROJECTIONS = [f"{name}_proj" for name in ("q", "k", "v", "o", "gate", "up", "down")]  # that adapters change
 
 
@@ -82,11 +84,12 @@ def trainer_arguments(
     precision = record["precision"]
     os.environ["ACCELERATE_MIXED_PRECISION"] = "no"  # TRL would train in what it names where ours is float32
     raise_all(device_problems(precision), f"{job.label}: what this machine cannot do")
-    files = sorted(Path(start_folder).glob("*.safetensors"))
-    weights = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-    content = json.dumps([weights, record, job.seed, dataset.to_list(), arrangement()], sort_keys=True)
     # Named by all that the run depends on, so that no other run takes its checkpoints up.
-    folder = Path(job.checkpoints) / hashlib.sha256(content.encode()).hexdigest()[:16]
+    parts = [folder_sums(start_folder), record, job.seed, arrangement()]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
+    for rows in dataset.iter(ROWS_AT_ONCE):  # all at once are gigabytes, in each process
+        digest.update(json.dumps(rows, sort_keys=True).encode())
+    folder = Path(job.checkpoints) / digest.hexdigest()[:16]
     return {
         "output_dir": str(folder),
         "save_steps": settings.save_every,

@@ -13,28 +13,33 @@ from polyreward.core.conversations import as_messages, as_turns, rendered
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.processes import count
 from polyreward.core.seals import intact
+from polyreward.models.generation import ends_of
 from polyreward.models.reward_model import give_pad_token
 from polyreward.settings.base import PolicyTraining
 from polyreward.settings.transfer import Dpo
 from polyreward.training.common import Announce, Job, fitting, lora_config, trainer_arguments
 from polyreward.training.finish import finish_training
 
-# An answer ends with the end token, or a policy never learns to stop.
+# An answer ends with an end token, or a policy never learns to stop.
 ENDED = "{% if messages[-1]['role'] == 'assistant' %}{{ eos_token }}{% endif %}"
 
 
 def load_policy(folder: str | Path, dtype: str = "float32"):
-    """Load a base or a policy: (model, tokenizer). Its conversations end with the end token.
+    """Load a base or a policy: (model, tokenizer). It stops at all its ends, and conversations end with one.
 
     Raises PolyrewardError where the folder changed since it was made."""
     tokenizer = AutoTokenizer.from_pretrained(intact(folder))
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
     give_pad_token(model, tokenizer)
     model.generation_config.pad_token_id = tokenizer.pad_token_id
-    model.generation_config.eos_token_id = tokenizer.eos_token_id
+    ends = ends_of(model.generation_config, tokenizer)
+    model.generation_config.eos_token_id = ends if len(ends) > 1 else ends[0]
     whole = tokenizer.apply_chat_template(as_messages("?", "!"), tokenize=False).rstrip()
-    if not whole.endswith(tokenizer.eos_token):
-        tokenizer.chat_template += ENDED
+    if not whole.endswith(tuple(tokenizer.convert_ids_to_tokens(ends))):
+        if isinstance(tokenizer.chat_template, dict):  # several, by name; conversations take this one
+            tokenizer.chat_template["default"] += ENDED
+        else:
+            tokenizer.chat_template += ENDED
     return multiply_by_onednn(model), tokenizer
 
 

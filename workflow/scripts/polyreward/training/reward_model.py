@@ -1,19 +1,21 @@
 """Training a Bradley-Terry reward model with TRL, resumable, as a plain Hugging Face folder."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from datasets import Dataset
 from transformers import TrainerCallback
 from trl import RewardConfig, RewardTrainer
-from trl.trainer.reward_trainer import DataCollatorForPreference
 
 from polyreward.accel.trainers import speed_up_reward_trainer
 from polyreward.core.conversations import conversation_ids
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.memory import release_freed_memory
 from polyreward.models.reward_model import new_reward_model
+from polyreward.prepare.pool import margin_problems
 from polyreward.settings.transfer import RewardModelTraining
 from polyreward.training.common import (
     Announce,
@@ -25,14 +27,19 @@ from polyreward.training.common import (
 from polyreward.training.finish import finish_training
 
 logger = logging.getLogger(__name__)
+PROBLEMS = 10  # of rows that are listed
 
 
 def tokenized_requests(rows: Sequence[dict], tokenizer, max_length: int) -> tuple[Dataset, dict[str, int]]:
     """Tokenise preference rows for TRL, truncating on the left first, since TRL drops what is too long.
 
-    Returns a dataset of requests, whose chosen_ids and rejected_ids are lists of sequences, one of each pair.
-    And counts: requests, pairs, truncated (either side), dropped (the same after truncation). A row without
-    a `request` is a request by itself."""
+    Returns a dataset of requests, whose chosen_ids and rejected_ids are lists of sequences, one of each pair;
+    and `margin`, a list of numbers, where any row has one: TRL's loss wants chosen to lead by it, and others
+    have 0. And counts: requests, pairs, truncated (either side), dropped (the same after truncation). A row
+    without a `request` is a request by itself. Raises PolyrewardError where a margin is no number, or a row
+    has another number, which no loss would read."""
+    raise_all(chain.from_iterable(map(_number_problems, rows)), "preference rows to train on", PROBLEMS)
+    with_margins = any(row.get("margin") is not None for row in rows)
     requests: dict[str | int, dict[str, list]] = {}
     counts = {"pairs": 0, "truncated": 0, "dropped": 0}
     for number, row in enumerate(rows):
@@ -42,24 +49,37 @@ def tokenized_requests(rows: Sequence[dict], tokenizer, max_length: int) -> tupl
         if chosen == rejected:
             counts["dropped"] += 1
             continue
-        pairs = requests.setdefault(row.get("request", number), {"chosen_ids": [], "rejected_ids": []})
-        pairs["chosen_ids"].append(chosen)
-        pairs["rejected_ids"].append(rejected)
+        pair: dict[str, list | float] = {"chosen_ids": chosen, "rejected_ids": rejected}
+        if with_margins:
+            pair["margin"] = float(row.get("margin") or 0)
+        request = requests.setdefault(row.get("request", number), {name: [] for name in pair})
+        for name, value in pair.items():
+            request[name].append(value)
         counts["pairs"] += 1
     return Dataset.from_list(list(requests.values())), {"requests": len(requests), **counts}
 
 
-class PairsOfRequests(DataCollatorForPreference):
-    """TRL's collator, of requests with any number of pairs: a batch holds all pairs of its requests."""
+def _number_problems(row: dict) -> Iterator[str]:
+    where = f"row {row.get('id')}"
+    for problem in margin_problems(row):
+        yield f"{where}: {problem}"
+    for name, value in row.items():
+        if name != "margin" and isinstance(value, int | float) and not isinstance(value, bool):
+            yield (
+                f"{where}: the loss does not read the number `{name}`; leave it out, or call it `margin` if"
+                " chosen is to lead by so much"
+            )
 
-    def torch_call(self, examples):
-        """Return TRL's batch of the pairs."""
-        pairs = [
-            {"chosen_ids": chosen, "rejected_ids": rejected}
-            for request in examples
-            for chosen, rejected in zip(request["chosen_ids"], request["rejected_ids"], strict=True)
+
+def pairs_of_requests(collate: Callable[[list[dict]], dict], requests: Sequence[dict]) -> dict:
+    """Return TRL's batch, as its own collator makes it, of all pairs of some requests."""
+    return collate(
+        [
+            dict(zip(request, values, strict=True))
+            for request in requests
+            for values in zip(*request.values(), strict=True)
         ]
-        return super().torch_call(pairs)
+    )
 
 
 def train_reward_model(
@@ -67,7 +87,7 @@ def train_reward_model(
 ) -> None:
     """Train a Bradley-Terry reward model of a base on preference rows.
 
-    Raises PolyrewardError where no pair is left to train on."""
+    Raises PolyrewardError where no pair is left to train on, or a row has a number that no loss reads."""
     record = job.recorded(settings)
     model, tokenizer = new_reward_model(base_folder, job.seed, settings.pooling)
     dataset, counts = tokenized_requests(rows, tokenizer, settings.max_length)
@@ -79,7 +99,7 @@ def train_reward_model(
     config = RewardConfig(
         **trainer_arguments(settings, record, base_folder, dataset, job),
         num_train_epochs=settings.epochs,
-        max_length=settings.max_length,
+        max_length=None,  # of a request TRL would count the pairs
         center_rewards_coefficient=settings.center_rewards_coefficient,
         optim=settings.optimizer,
     )
@@ -88,17 +108,15 @@ def train_reward_model(
         model=model,
         args=config,
         train_dataset=dataset,
-        data_collator=PairsOfRequests(tokenizer.pad_token_id),
         processing_class=tokenizer,
         peft_config=lora_config(settings.lora, model, "SEQ_CLS", trained_whole=["score"]),
         callbacks=[Announce(job.label, "loss", "accuracy"), _ReleaseMemory()],
     )
+    trainer.data_collator = partial(pairs_of_requests, trainer.data_collator)
     speed_up_reward_trainer(trainer, settings, job.label)
-    dropped = len(dataset) - len(trainer.train_dataset)
 
     def training_record(history: Sequence[dict]) -> dict:
-        counted = {**counts, "dropped_by_trl": dropped}
-        return {"settings": record, "seed": job.seed, "counts": counted, "steps": logged_steps(history)}
+        return {"settings": record, "seed": job.seed, "counts": counts, "steps": logged_steps(history)}
 
     def new_model():
         return new_reward_model(base_folder, job.seed, settings.pooling)[0]

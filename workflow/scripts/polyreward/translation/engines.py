@@ -9,7 +9,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.translation.catalog import roles_of, translated_rows
 from polyreward.translation.invariants import FENCE, broken_invariants
 
-KEPT = ("id", "template", "source", "subset", "category", "request", "kind", "english")
+KEPT = ("id", "template", "source", "subset", "category", "request", "kind", "english", "margin")
 
 
 class Reply(NamedTuple):

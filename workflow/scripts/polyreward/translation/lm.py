@@ -14,7 +14,7 @@ from polyreward.core.logs import announce
 from polyreward.core.seals import intact
 from polyreward.models.batches import left_padded
 from polyreward.models.devices import device
-from polyreward.models.generation import Writing, declared_ends, generation_config
+from polyreward.models.generation import Writing, declared_ends, ends_of, generation_config
 from polyreward.models.serving import server_of
 from polyreward.settings.model import Serve
 from polyreward.settings.transfer import LmEngine, Seq2seqEngine
@@ -129,7 +129,7 @@ class LmTranslator:
 
     def _is_whole(self, tokens: list[int], text: str, stop: list[str]) -> bool:
         """Return whether an answer ended by itself; a sequence-to-sequence model's first token starts it."""
-        ends = declared_ends(self.model.generation_config) | {self.tokenizer.eos_token_id}
+        ends = ends_of(self.model.generation_config, self.tokenizer)
         said = tokens[1:] if self.seq2seq else tokens
         return (
             len(said) < self.settings.max_new_tokens

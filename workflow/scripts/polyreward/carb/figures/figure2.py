@@ -9,15 +9,13 @@ from babel import Locale
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from polyreward.artifacts import figures as looks
 from polyreward.artifacts.figures import TEXT_WIDTH, paper_style, reach
-from polyreward.carb.leaderboard import KINDS
+from polyreward.core.kinds import REWARD_KINDS
 
 GROUP_COLUMNS = ["panel", "group", "cultures", "scorer", "kind", "score_pct", "low", "high", "n_items"]
 PANELS = {"resource_class": "resource class", "family": "language family", "script": "script"}
 ALL = "mean"  # of all reward models
 MOSAIC = [["resource_class", "script"], ["family", "family"]]  # names of families are long
-LOOKS = {kind: (look.colour, look.marker) for kind, look in looks.KINDS.items()}
 
 
 @paper_style()
@@ -39,11 +37,12 @@ def draw_figure2(table: pd.DataFrame, chance: float, confidence: str) -> Figure:
 
 def _draw_panel(axis: Axes, table: pd.DataFrame, chance: float, confidence: str) -> None:
     groups = list(table["group"].unique())
-    kinds = [kind for kind in KINDS if kind in set(table["kind"])]
+    kinds = [kind for kind in REWARD_KINDS if kind in set(table["kind"])]
     for number, kind in enumerate(kinds):
-        rows, (colour, marker) = table[table["kind"] == kind], LOOKS[kind]
+        rows, of_kind = table[table["kind"] == kind], REWARD_KINDS[kind]
         places = rows["group"].map(groups.index) + 0.2 + 0.17 * number
-        look = {"color": colour, "marker": marker, "s": 11, "linewidth": 0.3, "edgecolor": "black"}
+        look = {"color": of_kind.colour, "marker": of_kind.marker, "s": 11}
+        look |= {"linewidth": 0.3, "edgecolor": "black"}
         seaborn.scatterplot(x=places, y=rows["score_pct"], ax=axis, legend=False, label=kind, **look)
     mean = table[table["kind"] == ALL].set_index("group").loc[groups]
     look = {"fmt": "D", "color": "black", "markersize": 4, "linewidth": 1.2, "capsize": 2}

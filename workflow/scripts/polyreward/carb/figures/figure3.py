@@ -4,12 +4,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from polyreward.artifacts.figures import TEXT_WIDTH, paper_style, reach
+from polyreward.core.kinds import REWARD_KINDS
 
 DOMAIN_COLUMNS = ["kind", "place", "scorer", "domain", "score_pct", "low", "high", "n_items"]
-# Dark, middle and light of one colour for each kind; the marker tells the place
-COLOURS = {"classifier": ("#08306b", "#2f79b5", "#9ac8e0"), "generative": ("#7f2704", "#e1640e", "#fdae6b")}
-MARKERS = ("o", "s", "^")
-BEST_KINDS, BEST = list(COLOURS), len(MARKERS)
+MARKERS = ("o", "s", "^")  # of a reward model's place in its kind
+BEST_KINDS, BEST = [name for name, kind in REWARD_KINDS.items() if kind.shades], len(MARKERS)
 
 
 @paper_style()
@@ -22,10 +21,10 @@ def draw_figure3(table: pd.DataFrame, chance: float, confidence: str) -> Figure:
     for number, (kind, place, scorer) in enumerate(shown):
         rows = table[table["scorer"] == scorer].set_index("domain").loc[domains]
         places = [domain + 0.12 * (number - (len(shown) - 1) / 2) for domain in range(len(domains))]
-        colour = COLOURS[kind][place - 1]
+        colour = REWARD_KINDS[kind].shades[place - 1]
         mark = {"fmt": MARKERS[place - 1], "markersize": 5}
         mark |= {"markeredgecolor": "black", "markeredgewidth": 0.4}
-        mark["markerfacecolor"] = colour if kind == "classifier" else "white"
+        mark["markerfacecolor"] = colour if REWARD_KINDS[kind].filled else "white"
         line = {"color": colour, "linewidth": 1, "capsize": 1.5, "label": f"{scorer} ({kind})"}
         axis.errorbar(places, rows["score_pct"], yerr=reach(rows, "score_pct"), **mark, **line)
     axis.axhline(chance, color="0.4", linewidth=0.8, linestyle=":", label="chance")

@@ -18,7 +18,7 @@ from polyreward.carb.downstream.correlation import (
     RATINGS,
     shown_rating,
 )
-from polyreward.carb.figures.figure2 import LOOKS
+from polyreward.core.kinds import REWARD_KINDS
 from polyreward.core.naming import BEST_OF_N
 
 AXES = dict(zip(BENCHMARKS, ("CARB score (%)", "translated RewardBench score (%)"), strict=True))
@@ -82,8 +82,9 @@ def _draw_panel(
 ) -> None:
     models = points[points["kind"] != "bound"]
     for kind, rows in models.groupby("kind", sort=False):
-        colour, marker = LOOKS[kind]
-        look = {"color": colour, "marker": marker, "s": 18, "edgecolor": "black", "linewidth": 0.4}
+        of_kind = REWARD_KINDS[kind]
+        look = {"color": of_kind.colour, "marker": of_kind.marker, "s": 18}
+        look |= {"edgecolor": "black", "linewidth": 0.4}
         axis.scatter(rows[benchmark], rows[rating], **look, zorder=3, label=kind)
     if np.isfinite(found["slope"]):
         x = np.linspace(models[benchmark].min(), models[benchmark].max(), 100)

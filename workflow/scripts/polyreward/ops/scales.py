@@ -1,0 +1,59 @@
+"""The scale of a results folder, by the key `results` of config.yaml and of each file of workflow/scales/."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.yaml_files import read_yaml
+
+INSIDE = ("benchmarks", "compare", "logs", "notebooks", "work")  # folders of a scale's results
+
+
+def scale_of(results: Path, root: Path) -> str | None:
+    """Return the scale whose results folder a path ends with, such as night; None where none has it."""
+    found = results.resolve().parts
+    for scale, path in {"mini": root / "config.yaml", **_overlays(root)}.items():
+        own = Path((read_yaml(path) or {}).get("results", "")).parts
+        if own and found[-len(own) :] == own:
+            return scale
+    return None
+
+
+def overlays_of(results: Path, root: Path, configfiles: Sequence[str] = ()) -> list[str]:
+    """Return the overlays that a results folder is made with: those given, or those of its scale.
+
+    An overlay x_y.yaml is on top of x.yaml if that exists, such as paper_vllm.yaml on paper.yaml. Raises
+    PolyrewardError where the root is no project, or no scale has such a folder.
+    """
+    if not (root / "Snakefile").is_file():
+        raise PolyrewardError(f"{root}: has no Snakefile; run this in the project's folder")
+    if configfiles:
+        paths = map(Path, configfiles)
+        return [str(path.relative_to(root) if path.is_relative_to(root) else path) for path in paths]
+    if (scale := scale_of(results, root)) is None:
+        raise PolyrewardError(
+            f"{results}: no scale has a folder of that name; add --configfile with the overlays that it was"
+            " made with, such as workflow/scales/tiny.yaml"
+        )
+    return [
+        str(path.relative_to(root))
+        for name, path in _overlays(root).items()
+        if f"{scale}_".startswith(f"{name}_")
+    ]
+
+
+def overlays_of_file(path: Path, root: Path) -> list[str]:
+    """Return the overlays that a file of results is made with; raise where no scale has its folder."""
+    folder = next((one for one in path.parents if scale_of(one, root)), path.parent)
+    below = path.relative_to(folder).parts
+    if len(below) == 1 or below[0] in INSIDE:
+        return overlays_of(folder, root)
+    scales = ", ".join(["mini", *_overlays(root)])
+    raise PolyrewardError(
+        f"{path}: no scale has the results folder {folder / below[0]}. Correct the path, or name your"
+        f" overlay: snakemake --cores all {path} --configfile FILE. Scales: {scales}"
+    )
+
+
+def _overlays(root: Path) -> dict[str, Path]:
+    return {path.stem: path for path in sorted((root / "workflow/scales").glob("*.yaml"))}
