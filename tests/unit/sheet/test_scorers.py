@@ -1,230 +1,251 @@
-"""What a scale makes: models, scorers and files of a small made-up one, with answers by hand."""
+"""The sheet of a small made-up scale, with answers by hand: its rows, its cells, its printed form, and bad input."""
 
 import dataclasses
+import json
+from itertools import product
 
 import pytest
-from settings_data import LM, changed, settings_with
-from settings_data import SERVE as LIMITS
-from support import ROOT
+from small_scale import CATALOG, small_settings
+from support import refused
 
-from polyreward.config.inputs import claims_of, notebook_settings, transfer_notebook
-from polyreward.config.scale import Scale
-from polyreward.config.translation import Engine, engine_of, quality_rows
+from polyreward.core.sheet import SHEET_COLUMNS, half_right, of_table, read_sheet
+from polyreward.sheet.scorers import gate_models, local_judges, printed, sheet_of, trained_models
 
-CONFIG = {
-    "results": "out", "seed": 7, "target_languages": ["es", "ko"], "bases": ["a", "b"], "precision": "float32",
-    "benchmarks": {"main": "bench", "twins": "pairs"}, "reward_model_seeds": [1, 2],
-    "own_benchmarks": {
-        "mine": {"path": "m.jsonl", "language": "de"},
-        "yours": {"path": "y.jsonl", "language": "ko"},
-    },
-    "reward_models": {"my-rm": {"kind": "classifier", "path": "rm"}}, "off_the_shelf": ["judge"],
-    "gate": {"base": "a", "seeds": 3}, "scoring": {"max_length": 64}, "intervals": {"samples": 100},
-    "reward_model": {"lora": {"rank": 1, "alpha": 1, "top_layers": 2}},
-    "devices": {"serve": {"command": ["x"], **LIMITS}},
-    "translation": {
-        "engine": "by-hand",
-        "engines": {
-            "by-hand": {"kind": "gettext", "catalogs": "po"},
-            "llm": {**LM, "model": {"es": "m-es", "ko": "m-ko"}},
-        },
-    },
-    "carb": {"cultures": ["ar", "ko"]},
-}  # fmt: skip
-KNOWN = Known(
-    models={
-        "a": {"pretraining": "english", "source": {"kind": "pypi"}},
-        "b": {"pretraining": "multilingual", "source": {"kind": "random"}},
-        "m-ko": {"source": {"kind": "hub"}},
-    },
-    reward_models={
-        "judge": {"kind": "generative", "model": "b"},
-        "unused": {"kind": "classifier", "hub": "x/y"},
-    },
-    datasets={},
-    benchmarks={
-        "bench": {"sections": {"Chat": ["easy", "hard"], "Safety": ["refuse"]}, "weights": {"easy": 1}}
-    },
-    languages={"en": {"script": "Latn"}, "es": {"script": "Latn"}, "ko": {"script": "Kore"}},
-)
+TEXT = "length tfidf-answer tfidf-prompt-answer"
+SMALLER = {"bases": ["a"], "target_languages": ["es"], "own_benchmarks__yours__language": "es"}
 
 
-def scale_with(**changes):
-    return Scale(settings_with(changed(CONFIG, **changes)), KNOWN)
+def sheet_with(**changes):
+    return sheet_of(small_settings(**changes), CATALOG)
 
 
-@pytest.fixture
-def scale():
-    return scale_with()
+def cells_of(sheet, table, benchmark=None):
+    """Return the score files that a table reads, in order, of all benchmarks or of one."""
+    return ["/".join(one) for name, *one in sheet.cells if name == table and benchmark in (None, one[0])]
 
 
-def test_a_reward_model_is_trained_for_each_base_language_and_seed(scale):
-    assert scale.trained_models() == ["a_en", "a_es", "a_ko", "b_en", "b_es", "b_ko"]
-    seeds = [f"{name}{seed}" for name in scale.trained_models() for seed in ("", "_seed2")]
-    assert scale.trained_models([1, 2]) == seeds
-    assert scale.gate_models == ["a_en", "a_en_seed2", "a_en_seed3"]
-    assert scale.main_reward_models() == ["my-rm", "judge", *seeds]
-    assert scale.main_reward_models(trained_first=True) == [*seeds, "my-rm", "judge"]
+def by_scorer(benchmarks, scorers, languages):
+    """Return score files, scorer after scorer, and for each of its languages a file of each benchmark."""
+    parts = product(scorers.split(), languages.split(), benchmarks.split())
+    return [f"{benchmark}/{scorer}/{language}" for scorer, language, benchmark in parts]
 
 
-def test_a_judge_is_trained_on_the_kinds_of_the_main_benchmark_and_on_unseen_ones():
-    scale = read_models([], ROOT)
-    main, unseen = (scale.kinds(getattr(scale.settings.benchmarks, use)) for use in ("main", "unseen_kinds"))
-    kinds = scale.judge_kinds
-    assert kinds["chat"] == [*main["chat"], *unseen["chat"]]
-    assert kinds["comply"] == [*main["comply"], *unseen["safety"]]  # a subset of safety with a mix of its own
+def by_language(benchmark, scorers, languages):
+    parts = product(languages.split(), scorers.split())
+    return [f"{benchmark}/{scorer}/{language}" for language, scorer in parts]
 
 
-def test_twins_see_fewer_reward_models_and_catalogued_ones_the_main_benchmark_only(scale):
-    assert scale.reward_models("bench", "ko") == ["my-rm", "judge", *scale.trained_models()]
-    assert scale.reward_models("pairs", "ko") == ["my-rm", "a_en", "a_ko", "b_en", "b_ko"]
-    assert scale.reward_models("pairs", "en") == ["my-rm", "a_en", "b_en"]
-
-
-def test_tables_have_what_was_not_trained_here_and_the_off_the_shelf_rows_that_are_named(scale):
-    baselines = {"loglik-a": "baseline", "loglik-b": "baseline"}
-    expected = {"judge": "generative", "my-rm": "classifier", **baselines}
-    assert list(scale.table2_scorers.items()) == list(expected.items())
-    assert scale.ready_made_pretraining == {"judge": "multilingual", "my-rm": "unknown"}
-    shelf = ["judge", "unused"]
-    assert list(scale_with(off_the_shelf=shelf).table2_scorers) == [*shelf, "my-rm", *baselines]
-    rows = {"table2": ["unused"], "language_tables": []}
-    some = scale_with(off_the_shelf=shelf, off_the_shelf_rows=rows)
-    assert list(some.table2_scorers) == ["unused", "my-rm", *baselines]
-    assert list(some.ready_made_pretraining) == ["unused", "my-rm"]
-    assert some.language_table_rows()[:2] == ["my-rm", "a_en"]
-    assert {"judge", "unused"} <= set(some.main_reward_models())  # all are scored, for CARB
-
-
-def test_only_published_reward_models_may_be_missing_and_only_by_the_setting():
-    scale = scale_with(missing="row", think_as_locals={"others": ["unused", "my-rm"]})
-    assert list(scale.published) == ["judge", "unused"]
-    assert [name for name in ("judge", "unused", "my-rm", "a_en") if scale.may_be_missing(name)] == [
-        "judge", "unused",
+def test_a_row_says_of_each_scorer_its_kind_base_training_seed_and_ties():
+    trained = [
+        (f"{base}_{language}{suffix}", "classifier", base, language, seed, "wrong")
+        for base in ("a", "b") for language in ("en", "es", "ko") for seed, suffix in ((1, ""), (2, "_seed2"))
     ]  # fmt: skip
-    assert not scale_with(missing="stop").may_be_missing("judge")
+    expected = [
+        *trained,
+        ("a_en_seed3", "classifier", "a", "en", 3, "wrong"),  # of the gate
+        ("my-rm", "classifier", "my-rm", "", None, "wrong"),  # nothing says on which base
+        ("judge", "generative", "b", "", None, "wrong"),
+        ("judge-knockout", "generative", "b", "", None, "wrong"),
+        *((name, "baseline", "", "", None, "half") for name in [*TEXT.split(), "script"]),
+        *((f"{kind}-{base}", "baseline", base, "", None, "half") for kind in ("probe", "loglik", "pmi") for base in "ab"),
+        ("base", "generative", "b", "", None, "wrong"),
+        ("base-with-criteria", "generative", "b", "", None, "wrong"),
+        *((name, "generative", "b", "", 1, "wrong") for name in ("warmup", "full", "bare", "no-criteria")),
+        ("full-2", "generative", "b", "", 2, "wrong"),
+        ("rm-r1", "generative", "rm-r1", "", None, "half"),
+        *((f"locals-{name}", "generative", "b", "", None, "wrong") for name in ("base", "without-criteria", "with-criteria")),
+    ]  # fmt: skip
+    sheet = sheet_with()
+    found = [
+        (row.scorer, row.kind, row.base, row.trained_in, row.seed, row.ties) for row in sheet.rows.values()
+    ]
+    assert found == expected
+    assert list(sheet.scorers.index) == list(sheet.rows) == [row[0] for row in expected]
+    assert sheet.scorers.at["judge", "entry"] == CATALOG.reward_models["judge"]
 
 
-def test_baselines_are_of_the_text_and_of_each_base(scale):
-    text = ["length", "tfidf-answer", "tfidf-prompt-answer"]
-    assert scale.baselines == [*text, "probe-a", "loglik-a", "pmi-a", "probe-b", "loglik-b", "pmi-b"]
-    assert scale.scorers("pairs", "en")[-10:] == ["b_en", *scale.baselines]
-    # Those of the text score a user's benchmark in a language of the pool only
-    assert scale.own_benchmark_scorers("mine") == ["my-rm", *scale.trained_models()]
-    assert scale.own_benchmark_scorers("yours")[-3:] == text
+def test_a_scorer_s_entry_says_how_it_is_loaded_and_one_that_only_reads_texts_has_none():
+    rows = sheet_with().rows
+    assert rows["a_es_seed2"].entry == {"kind": "classifier", "path": "out/work/4_models/a_es_seed2"}
+    assert rows["my-rm"].entry == {"kind": "classifier", "path": "rm"}
+    assert rows["loglik-b"].entry == {"kind": "implicit", "model": "b", "pmi": False}
+    assert rows["pmi-b"].entry == {"kind": "implicit", "model": "b", "pmi": True}
+    assert rows["judge-knockout"].entry == rows["judge"].entry
+    asked = {"kind": "generative", "max_length": 640, "max_new_tokens": 9}
+    assert rows["full-2"].entry == {**asked, "verdict": "criteria", "think_as_locals": "full-2"}
+    assert rows["locals-without-criteria"].entry == rows["no-criteria"].entry
+    assert [name for name, row in rows.items() if row.entry is None] == [*TEXT.split(), "script"]
 
 
-def test_languages_are_grouped_by_script_and_no_group_is_empty(scale):
-    assert scale.by_script(["es", "ko"]) == [["ko"], ["es"]]
-    assert scale.by_script(["es"]) == [["es"]]
-    assert scale.language_facts("script", ["ko"]) == {"ko": "Kore"}
-
-
-def test_a_training_gets_its_section_and_what_all_models_share(scale):
-    section = scale.settings.alignment.dpo
-    assert scale.policy_training(section) == {"settings": section, "precision": "float32", "liger": False}
-    with_liger = scale_with(devices__liger=True)
-    assert with_liger.policy_training(section)["liger"] is True
-    assert "liger" not in with_liger.training(section)  # a reward model has no vocabulary head to fuse
-
-
-@pytest.mark.parametrize(
-    ("change", "layers"),
-    [({}, 2), ({"reward_model__lora": None}, 0), ({"reward_model__cache_frozen_layers": False}, 0)],
-)
-def test_layers_are_frozen_below_adapters_alone(change, layers):
-    assert scale_with(**change).top_layers == layers
-
-
-def test_small_settings(scale, tmp_path):
-    assert scale.confidence == "95%"
-    assert scale.interval == {"samples": 100, "confidence": 0.95, "seed": 7}
-    assert scale.scoring == {**scale.scoring, "dtype": "float32", "max_length": 64, "attention": "sdpa"}
-    assert scale.figure2_models == ["a", "b"]
-    assert scale_with(figure2_models=["c"]).figure2_models == ["c"]
-    assert scale.job_seed("x", "y") != scale.job_seed("x", "z")
-    assert scale.categories("bench") == {"easy": "Chat", "hard": "Chat", "refuse": "Safety"}
-    assert scale.benchmark_facts("bench")["name"] == "bench"
-    (tmp_path / "launch.yaml").write_text("num_processes: 4\n", encoding="utf-8")
-    assert scale.launch is None
-    assert scale_with(devices__launch=str(tmp_path / "launch.yaml")).launch == {"num_processes": 4}
-
-
-def test_a_catalog_translates_from_its_file_and_a_model_from_its_folder(scale):
-    by_hand, llm = engine_of(scale, "ko"), Engine(scale, "llm", "ko")
-    assert (by_hand.file, llm.file) == ("po/ko.po", "out/work/1_sources/models/m-ko")
-    assert (by_hand.models, llm.models) == ([], ["m-ko"])
-    assert by_hand.arguments == {"engine": by_hand.settings, "part": False}
-    served = {"precision": "float32", "serve": scale.settings.devices.serve}
-    assert llm.arguments == {"engine": llm.settings, **served}
-    english, released = Engine(scale, "llm", "en"), Engine(scale, "llm", "ko", released=True)
-    for unused in (engine_of(scale, "en"), english, released):
-        assert unused.file == unused.models == []
-
-
-def test_each_language_may_have_an_engine_and_a_folder_of_its_own():
-    engine, folders = {"default": "by-hand", "ko": "llm"}, {"es": "folders/es"}
-    scale = scale_with(translation__engine=engine, language_folders=folders)
-    assert [engine_of(scale, language).name for language in ("es", "ko")] == ["by-hand", "llm"]
-    assert engine_of(scale, "es").file == "folders/es/catalog.po"
-
-
-def test_engines_are_compared_on_dev_rows_or_passages(scale):
-    assert quality_rows(scale) == "out/work/2_prepared/dev.jsonl"
-    passages = scale_with(translation__quality_data="passages")
-    assert quality_rows(passages) == "out/work/3_translated/passages/en.jsonl"
-
-
-def test_the_notebook_reads_both_reward_models_of_each_row_of_table_1_and_knows_what_it_may(scale):
-    read = transfer_notebook(scale)
-    scores = [path for path in read if path.endswith(".parquet")]
-    assert len(scores) == 2 * 2 * 2 * 2  # bases, target languages, trainings, seeds
-    assert "out/work/5_scores/bench/a_ko_seed2/ko.parquet" in scores
-    assert "out/table1.csv" in read
-    assert list(notebook_settings(scale.settings, "carb")) == ["results", "seed", "intervals", "carb"]
-    assert claims_of({"x": {"paper": "carb"}, "y": {"paper": "transfer"}}, "carb") == {"x": {"paper": "carb"}}
-
-
-def with_released(languages, pool=("hub",)):
-    known = dataclasses.replace(KNOWN, datasets={
-        "hub": {"holds": "pairs", "id": "o/p", "languages": {one: {"config": one} for one in languages}},
-        "plain": {"holds": "pairs", "id": "o/q"},
-        "passages": {"holds": "passages", "languages": {"en": {}, "es": {}}},
-    }, benchmarks={"bench": {"dataset": "hub"}, "pairs": {"dataset": "plain"}})  # fmt: skip
-    scale = scale_with(pool={"datasets": list(pool)}, alignment={"prompt_data": None})
-    return dataclasses.replace(scale, known=known)
-
-
-def test_of_pairs_in_many_languages_the_scale_s_are_read_the_source_first():
-    scale = with_released(["zh", "es", "en"])
-    assert list(scale.dataset("hub")["languages"]) == ["en", "es"]
-    assert "languages" not in scale.dataset("plain")
-    assert scale.dataset("passages") == scale.known.datasets["passages"]
-
-
-@pytest.mark.parametrize(("rowset", "language", "pool", "released"), [
-    ("bench", "es", ["hub"], True),
-    ("bench", "ko", ["hub"], False),  # the dataset has none
-    ("pairs", "es", ["hub"], False),
-    ("train", "es", ["hub"], True),
-    ("dev", "es", ["hub", "plain"], False),  # some rows need the engine
-    ("prompts", "es", ["hub"], True),  # of the pool
+@pytest.mark.parametrize(("entry", "base", "ties"), [
+    ({"kind": "implicit", "path": "dpo", "reference": {"model": "p"}}, "p", "wrong"),
+    ({"kind": "generative", "think_as_locals": "full"}, "b", "wrong"),
+    ({"kind": "classifier", "hub": "some/one"}, "r", "wrong"),
+    ({"kind": "generative", "model": "a", "verdict": "text"}, "a", "half"),
+    ({"kind": "generative", "model": "a", "question": "q"}, "a", "half"),
 ])  # fmt: skip
-def test_rows_that_come_in_a_language_need_no_engine(rowset, language, pool, released):
-    assert with_released(["en", "es"], pool).released(rowset, language) == released
+def test_a_reward_model_s_base_and_ties_are_known_by_its_entry(entry, base, ties):
+    row = sheet_with(reward_models={"r": entry}).rows["r"]
+    assert (row.base, row.ties, row.trained_in) == (base, ties, "")
 
 
-CHECK = "An instrument check on bases of at most {} parameters, not a replication."
+def test_each_table_reads_its_scores_in_the_order_of_its_rows():
+    sheet = sheet_with(**SMALLER)
+    every, first, shelf = "a_en a_en_seed2 a_es a_es_seed2", "a_en a_es", "my-rm judge"
+    baselines = f"{TEXT} probe-a loglik-a pmi-a"
+    twins = [
+        *by_language("pairs", f"my-rm a_en {baselines}", "en"),
+        *by_language("pairs", f"my-rm a_en a_es {baselines}", "es"),
+    ]
+    models = f"{first} {shelf}"
+    locals_ = "carb_perturbation", "locals-base locals-without-criteria locals-with-criteria", "ko"
+    expected = {
+        "table1": by_scorer("bench", every, "es"),
+        "transfer_gap": by_scorer("bench", "a_en a_en_seed2", "en es"),
+        "language_comparison": by_language("bench", f"{shelf} {every}", "en es"),
+        "language_tables": by_language("bench", f"{shelf} {first}", "en es"),
+        "table2": by_language("bench", "judge my-rm loglik-a", "en es"),
+        "baselines": [*by_language("bench", f"{shelf} {first} {baselines}", "en es"), *twins],
+        "twins": twins,
+        "gate": by_scorer("bench", f"a_en a_en_seed2 a_en_seed3 {TEXT}", "en"),
+        "transfer_claims": by_scorer("bench", f"{every} {shelf} length", "en es"),
+        "benchmark_mine": by_scorer("mine", f"my-rm {first}", "de"),  # text baselines are not fitted in German
+        "benchmark_yours": by_scorer("yours", f"my-rm {first} {TEXT}", "es"),
+        "anchor": ["rewardbench/judge/en", "multilingual-rewardbench/judge/es"],
+        "carb_leaderboard": by_scorer("carb", f"{models} judge-knockout length script loglik-a pmi-a", "ar ko"),
+        "carb_claims": [
+            *by_scorer("carb", f"{models} judge-knockout length", "ar ko"),
+            *by_scorer("carb_perturbation", f"{models} length", "ar ko"),
+        ],
+        "carb_perturbation": [
+            *by_scorer("carb carb_perturbation", f"{models} length", "ar ko"),
+            *by_scorer(*locals_),
+        ],
+        "carb_consistency": by_scorer("carb carb_consistency", models, "ar ko"),
+        "carb_correlation": by_scorer("candidates", f"{models} judge-knockout", "p"),
+        "carb_think_as_locals": by_scorer("locals", "base base-with-criteria warmup full no-criteria rm-r1", "rewardbench carb"),
+        "carb_reward_ablation": by_scorer("locals", "warmup full bare", "rewardbench carb"),
+        "carb_judge_claims": by_scorer("locals", "base base-with-criteria warmup full bare", "rewardbench carb"),
+        "carb_locals_learning": by_scorer("locals", "base-with-criteria warmup full bare full-2", "held_out"),
+    }  # fmt: skip
+    assert {table for table, *_ in sheet.cells} == set(expected)
+    assert {table: cells_of(sheet, table) for table in expected} == expected
+    assert list(sheet.scores.itertuples(index=False, name=None)) == list(sheet.cells)
 
 
-@pytest.mark.parametrize(("kind", "size", "sentence"), [
-    ("random", None, "Random models: the numbers mean nothing."),
-    ("hub", 0.268, CHECK.format("268 million")),
-    ("hub", 1.5, CHECK.format("1.5 billion")),
-    ("hub", 3.2, ""),
-    ("path", None, ""),
-])  # fmt: skip
-def test_captions_say_how_small_the_bases_are(scale, kind, size, sentence):
-    entry = {"source": {"kind": kind}} | ({"parameters_b": size} if size else {})
-    known = dataclasses.replace(KNOWN, models=dict.fromkeys(("a", "b"), entry))
-    assert dataclasses.replace(scale, known=known).check == sentence
+def test_table_1_has_both_reward_models_of_each_base_language_and_seed():
+    found = cells_of(sheet_with(), "table1")
+    assert found[:4] == ["bench/a_en/es", "bench/a_en_seed2/es", "bench/a_es/es", "bench/a_es_seed2/es"]
+    assert len(found) == 2 * 2 * 2 * 2  # bases, target languages, trainings, seeds
+    shown = cells_of(sheet_with(table1_bases=["b"]), "table1")
+    assert shown == [one for one in found if "/b_" in one]
+
+
+def test_policies_are_one_after_another_and_so_are_their_scorers():
+    found = cells_of(sheet_with(**SMALLER, carb__policies=["p", "a"]), "carb_correlation")
+    scorers = ("a_en", "a_es", "my-rm", "judge", "judge-knockout")
+    assert found == [f"candidates/{scorer}/{policy}" for policy in ("p", "a") for scorer in scorers]
+
+
+def test_a_reward_model_is_trained_for_each_base_language_and_seed():
+    settings = small_settings()
+    assert trained_models(settings) == ["a_en", "a_es", "a_ko", "b_en", "b_es", "b_ko"]
+    seeds = [f"{name}{seed}" for name in trained_models(settings) for seed in ("", "_seed2")]
+    assert trained_models(settings, [1, 2]) == seeds
+    assert gate_models(settings) == ["a_en", "a_en_seed2", "a_en_seed3"]
+
+
+def test_twins_see_reward_models_of_their_language_or_the_source_and_none_of_the_catalog():
+    found = cells_of(sheet_with(), "twins")
+    models = ["my-rm", "a_en", "a_ko", "b_en", "b_ko"]
+    korean = [one for one in found if one.endswith("/ko")]
+    assert korean[:5] == [f"pairs/{name}/ko" for name in models]
+    baselines = [*TEXT.split(), "probe-a", "loglik-a", "pmi-a", "probe-b", "loglik-b", "pmi-b"]
+    assert korean[5:] == [f"pairs/{name}/ko" for name in baselines]
+
+
+def test_tables_have_the_off_the_shelf_rows_that_are_named_and_carb_has_all():
+    shelf = ["judge", "unused"]
+    both = sheet_with(**SMALLER, off_the_shelf=shelf)
+    assert cells_of(both, "table2")[:4] == by_scorer("bench", "judge unused my-rm loglik-a", "en")
+    rows = {"table2": ["unused"], "language_tables": []}
+    some = sheet_with(**SMALLER, off_the_shelf=shelf, off_the_shelf_rows=rows)
+    assert cells_of(some, "table2")[:3] == by_scorer("bench", "unused my-rm loglik-a", "en")
+    assert cells_of(some, "language_tables")[:2] == by_scorer("bench", "my-rm a_en", "en")
+    for table, benchmark in (("language_comparison", "bench"), ("carb_leaderboard", "carb")):
+        scorers = {one.split("/")[1] for one in cells_of(some, table, benchmark)}
+        assert {*shelf, "my-rm"} <= scorers
+
+
+def test_without_bases_nothing_is_trained_and_what_is_listed_is_scored():
+    sheet = sheet_with(bases=[])
+    assert not [name for name, row in sheet.rows.items() if row.trained_in]
+    assert cells_of(sheet, "table1") == cells_of(sheet, "gate") == []
+    assert cells_of(sheet, "benchmark_mine") == ["mine/my-rm/de"]
+    assert cells_of(sheet, "carb_leaderboard")[:2] == ["carb/my-rm/ar", "carb/my-rm/ko"]
+
+
+def test_judges_without_a_warm_up():
+    settings = small_settings(think_as_locals__warmup=None)
+    assert list(local_judges(settings)) == [
+        "base",
+        "base-with-criteria",
+        "full",
+        "bare",
+        "no-criteria",
+        "full-2",
+    ]
+    verdicts = {name: entry["verdict"] for name, entry in local_judges(settings).items()}
+    assert [name for name, verdict in verdicts.items() if verdict == "no-criteria"] == ["base", "no-criteria"]
+    learning = cells_of(sheet_of(settings, CATALOG), "carb_locals_learning")
+    assert learning == by_scorer("locals", "base-with-criteria full bare full-2", "held_out")
+
+
+def test_the_printed_sheet_has_texts_and_is_read_back(tmp_path):
+    sheet = sheet_with(**SMALLER)
+    table = printed(sheet, ["en", "es"])
+    assert list(table.columns) == SHEET_COLUMNS
+    rows = table.set_index("scorer").T
+    items = "carb:ar+ko carb_perturbation:ar+ko carb_consistency:ar+ko candidates:p"
+    assert rows["a_es"].to_dict() == {
+        "kind": "classifier", "base": "a", "trained_in": "es", "seed": "1", "ties": "wrong",
+        "benchmarks": f"bench:* pairs:es mine:de yours:es {items}",
+        "tables": "table1 language_comparison language_tables baselines twins transfer_claims benchmark_mine"
+        " benchmark_yours carb_leaderboard carb_claims carb_perturbation carb_consistency carb_correlation",
+        "entry": "",  # the folder of a model that is trained here is known by its name
+    }  # fmt: skip
+    assert rows["judge"]["benchmarks"] == f"bench:* rewardbench:en multilingual-rewardbench:es {items}"
+    assert rows["judge"]["entry"] == '{"kind": "generative", "model": "b"}'
+    assert rows["judge"]["seed"] == rows["judge"]["trained_in"] == ""
+    assert json.loads(rows["full"]["entry"])["think_as_locals"] == "full"
+    assert rows["locals-base"]["benchmarks"] == "carb_perturbation:ko"
+    table.to_csv(tmp_path / "scorers.csv", index=False)
+    read = read_sheet(tmp_path / "scorers.csv")
+    assert list(read.index) == list(sheet.rows)
+    assert half_right(read) == [name for name, row in sheet.rows.items() if row.ties == "half"]
+    assert of_table(read, "table2") == ["my-rm", "judge", "loglik-a"]
+
+
+def test_what_is_wrong_with_a_sheet_is_reported_at_once():
+    """Two scorers of one name, a base that is in no catalog, and a benchmark that nobody scores."""
+    shelf = {
+        "script": {"kind": "generative", "model": "a"},
+        "odd": {"kind": "classifier", "model": "gone"},
+    }
+    catalog = dataclasses.replace(CATALOG, reward_models={**CATALOG.reward_models, **shelf})
+    changes = {"bases": [], "reward_models": {}, "off_the_shelf": list(shelf), "carb__knockout": []}
+    heading, *problems = refused(sheet_of, small_settings(**changes), catalog).splitlines()
+    assert heading == "the sheet of scorers: 3 problems"
+    assert problems == [
+        "  - 2 scorers are named `script` (generative and baseline): rename one in reward_models or in the catalog",
+        "  - odd: its base `gone` is not in workflow/catalog/models.yaml; add it, or correct the name",
+        "  - mine: no scorer scores this benchmark; name bases or reward_models, or leave it out",
+    ]
+    assert sheet_of(small_settings(**changes | {"off_the_shelf": [], "own_benchmarks": {}}), catalog)
+
+
+@pytest.mark.parametrize("name", ["full", "warmup", "full-2", "locals-base", "script"])
+def test_a_reward_model_of_the_user_s_is_not_called_as_another_scorer(name):
+    entry = {"kind": "classifier", "path": "rm"}
+    text = refused(sheet_of, small_settings(reward_models={name: entry}), CATALOG)
+    assert f"2 scorers are named `{name}` (classifier and " in text

@@ -1,0 +1,47 @@
+"""What follows from the settings alone: languages, and what trainings, scorings and intervals are given."""
+
+import pytest
+from small_scale import small_settings
+
+
+def test_a_training_gets_its_section_and_what_all_models_share():
+    settings = small_settings()
+    section = settings.alignment.dpo
+    arguments = {"settings": section, "precision": "float32"}
+    assert settings.policy_arguments(section) == {**arguments, "liger": False}
+    with_liger = small_settings(devices__liger=True)
+    assert with_liger.policy_arguments(section)["liger"] is True
+    assert (
+        with_liger.training_arguments(section) == arguments
+    )  # a reward model has no vocabulary head to fuse
+    assert settings.sampling_arguments(section) == {**arguments, "serve": settings.devices.serve}
+
+
+@pytest.mark.parametrize(
+    ("change", "layers"),
+    [({}, 2), ({"reward_model__lora": None}, 0), ({"reward_model__cache_frozen_layers": False}, 0)],
+)
+def test_layers_are_frozen_only_below_adapters(change, layers):
+    assert small_settings(**change).top_layers == layers
+
+
+def test_what_is_left_out_is_all_of_the_scale():
+    settings = small_settings()
+    assert settings.languages == ["en", "es", "ko"]
+    assert settings.shown_bases == settings.embedding_models == ["a", "b"]
+    assert small_settings(figure2_models=["c"]).embedding_models == ["c"]
+    assert small_settings(table1_bases=["b"]).shown_bases == ["b"]
+
+
+def test_scorings_and_intervals_are_given_the_scale_s_precision_and_seed():
+    settings = small_settings()
+    assert settings.confidence == "95%"
+    assert settings.interval == {"samples": 100, "confidence": 0.95, "seed": 7}
+    options = {"dtype": "float32", "max_length": 64, "attention": "sdpa"}
+    assert settings.score_options == {"token_budget": settings.scoring.token_budget, **options}
+
+
+def test_a_launch_file_says_how_processes_start(tmp_path):
+    (tmp_path / "launch.yaml").write_text("num_processes: 4\n", encoding="utf-8")
+    assert small_settings().launch is None
+    assert small_settings(devices__launch=str(tmp_path / "launch.yaml")).launch == {"num_processes": 4}
