@@ -63,11 +63,12 @@ def planned_whole(*scale: str) -> subprocess.CompletedProcess:
 
 def registry() -> dict[str, dict]:
     """Return workflow/artifacts.yaml with an entry for each language's table."""
-    from polyreward.config.registry import registry_of
-    from polyreward.config.scale import read_scale
+    from polyreward.sheet.entries import read_models
+    from polyreward.sheet.registry import registry_of
 
     artifacts = yaml.safe_load((ROOT / "workflow/artifacts.yaml").read_text(encoding="utf-8"))
-    return registry_of(read_scale([], ROOT), artifacts).entries
+    models = read_models([], ROOT)
+    return registry_of(models.settings, models.catalog, artifacts).entries
 
 
 def refused(call, *arguments, **options) -> str:

@@ -6,10 +6,10 @@ import yaml
 from snakemake.utils import update_config
 from support import ROOT
 
-from polyreward.config.catalogs import Known
-from polyreward.config.settings.checks import fit_problems
-from polyreward.config.settings.messages import bare, is_section, type_problems
+from polyreward.settings.messages import bare, is_section, type_problems
 from polyreward.settings.model import Settings
+from polyreward.sheet.catalogs import Catalog
+from polyreward.sheet.checks import fit_problems
 
 
 def load(path):
@@ -18,7 +18,7 @@ def load(path):
 
 
 QUESTIONS = str(ROOT / "resources/carb/questions.yaml")
-KNOWN = Known(
+CATALOG = Catalog(
     models={"gemma": {}, "smollm": {}},
     reward_models={"gemma-judge": {"kind": "generative"}, "gemma-rm": {"kind": "classifier"}},
     datasets={
@@ -105,12 +105,12 @@ def _merged(section, values: dict, changes: dict) -> dict:
     return found
 
 
-def problems_of(config, known=KNOWN):
+def problems_of(config, catalog=CATALOG):
     """Return what is wrong with a configuration: its keys and types, or else how it fits together."""
     found = list(type_problems(Settings, config))
-    return found or list(fit_problems(Settings.model_validate(config), known))
+    return found or list(fit_problems(Settings.model_validate(config), catalog))
 
 
-def problems(known=KNOWN, **changes):
+def problems(catalog=CATALOG, **changes):
     """Return in words what is wrong with the changed configuration."""
-    return list(map(str, problems_of(changed(**changes), known)))
+    return list(map(str, problems_of(changed(**changes), catalog)))
