@@ -162,7 +162,8 @@ def of_kinds(generator: np.random.Generator, interval: Interval, size: int = 32)
     for row in found[found["subset"].isin(["drift", "written"])].to_dict("records"):
         what = f"one kind, {row['subset']}"
         yield what, "about as mini has", row["low"], row["high"], 100 * KIND_MEANS[row["subset"]]
-    gaps = transfer_gaps(scores, ["a", "b"], ["en", "ko"], benchmark, interval)
+    sheet = pd.DataFrame({"base": ["a", "b"]}, index=["a_en", "b_en"])
+    gaps = transfer_gaps(scores, sheet, ["a", "b"], ["en", "ko"], benchmark, interval)
     truths = 100 * np.array([FALL, FALL_OF_OTHER, FALL - FALL_OF_OTHER])
     names = ["transfer gap, small", "transfer gap, large", "transfer gap, difference of two bases"]
     for what, gap, value in zip(names, gaps.to_dict("records"), truths, strict=True):

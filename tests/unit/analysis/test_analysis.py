@@ -17,6 +17,7 @@ from comparisons import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_up_sheet import sheet
 from scipy.stats import t as student_t
 from support import script
 
@@ -273,7 +274,7 @@ def test_twins_of_unlike_pairs_are_refused():
     rows = families(1)
     both = together({"rm": scores([1, 1], rows), "length": scores([1], rows[:1])}, rows)
     with pytest.raises(PolyrewardError, match="length and rm differ in 1 pairs, as `0-b`"):
-        script("analyse/twin_comparison").twin_table(both, ["length"], {}, INTERVAL)
+        script("analyse/twin_comparison").twin_table(both, sheet(["rm", "length"]), {}, INTERVAL)
 
 
 def test_length_slices_hold_the_longer_and_the_shorter_chosen_answers():

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from comparisons import BENCHMARK, INDEPENDENT, INTERVAL, ROWS, families, independent, scores, together
+from made_up_sheet import sheet
 from support import script
 
 from polyreward.analysis.comparison import Benchmark
@@ -21,13 +22,15 @@ ready_made_table = script("analyse/ready_made_comparison").ready_made_table
 scorers, twins = script("analyse/scorer_comparison"), script("analyse/twin_comparison")
 gate_table = script("artifacts/gate").gate_table
 own = script("artifacts/own_benchmark_table")
+BOTH = sheet({"length": "baseline", "rm": "classifier"})
+TRAINED = sheet([f"base_{training}{seed}" for training in ("en", "es", "it", "ko") for seed in ("", "_seed2")])
 FOUR = Benchmark("bench", {"chat": ["u"], "chat_hard": ["w"], "safety": ["v"], "reasoning": ["v"]}, {})
 
 
 def test_the_scorer_table_has_each_scorer_on_each_slice_and_the_subset_table_all_pairs():
     tables = {"length": scores([1, 0, 1, 0, None]), "rm": scores([1, 1, 1, 1, None])}
     benchmark = Benchmark("bench", BENCHMARK.sections, {})
-    table, subsets = scorers.scorer_tables(together(tables), ROWS, ["length"], benchmark, INTERVAL)
+    table, subsets = scorers.scorer_tables(together(tables), ROWS, BOTH, benchmark, INTERVAL)
     safety = table.set_index(["slice", "scorer"])["safety"].to_dict()
     assert safety["all", "length"] == pytest.approx(25)  # wrong on 4, half right on the tie of 5
     assert safety["all", "rm"] == pytest.approx(50)  # right on 4, wrong on the tie of 5
@@ -44,7 +47,7 @@ def test_the_kind_table_has_each_kind_of_rejected_answer_of_each_scorer():
     kinds = ["drift", "vague", "drift", None, None]
     rows = [{**row, **({"kind": kind} if kind else {})} for row, kind in zip(ROWS, kinds, strict=True)]
     tables = {"length": scores([1, 0, 0, 0, None]), "rm": scores([1, 1, 0, 1, None])}
-    table = scorers.kind_table(together(tables), rows, ["length"], BENCHMARK, INTERVAL)
+    table = scorers.kind_table(together(tables), rows, BOTH, BENCHMARK, INTERVAL)
     assert table.columns.tolist() == scorers.KIND_COLUMNS
     found = table.set_index(["scorer", "rejected"])
     accuracies = found["accuracy_pct"].unstack()[["drift", "vague", "written"]]
@@ -65,7 +68,7 @@ def transfer_scores(languages=("es", "ko"), rows=ROWS):
 def test_the_transfer_table_is_english_minus_target_on_each_language_s_own_rows():
     spanish = [{**row, "id": f"es{row['id']}"} for row in ROWS]
     both = pd.concat([transfer_scores(["es"], spanish), transfer_scores(["it"])])
-    table = transfer_table(both, "en", FOUR, INTERVAL)
+    table = transfer_table(both, TRAINED, "en", FOUR, INTERVAL)
     assert table["avg"].tolist() == [0, 100, 100] * 2
     assert table["eval_language"].tolist() == ["es"] * 3 + ["it"] * 3
     assert set(table.columns) == set(TRANSFER_COLUMNS)
@@ -73,14 +76,14 @@ def test_the_transfer_table_is_english_minus_target_on_each_language_s_own_rows(
 
 def test_the_transfer_table_refuses_a_base_without_one_of_its_two_reward_models():
     with pytest.raises(PolyrewardError, match="base in ko: scored are no models of ko, and base_en of en"):
-        transfer_table(transfer_scores().query("scorer != 'base_ko'"), "en", FOUR, INTERVAL)
+        transfer_table(transfer_scores().query("scorer != 'base_ko'"), TRAINED, "en", FOUR, INTERVAL)
 
 
 def test_trainings_of_several_seeds_are_matched_by_their_names():
     wrong, right = scores([0] * 5), scores([1] * 5)
     tables = {"base_en_seed2": scores([1, 1, 1, 1, 0]), "base_es": wrong, "base_en": right}
     found = together({**tables, "base_es_seed2": wrong}, language="es")
-    table = transfer_table(found, "en", FOUR, INTERVAL).set_index("rm_training")
+    table = transfer_table(found, TRAINED, "en", FOUR, INTERVAL).set_index("rm_training")
     assert table["n_seeds"].tolist() == [2, 2, 2] and table.loc["target", "avg"] == 0
     assert table.loc["english", "avg"] == pytest.approx((100 + 75) / 2)
 
@@ -88,7 +91,7 @@ def test_trainings_of_several_seeds_are_matched_by_their_names():
 def test_the_language_table_has_means_over_seeds_and_tells_trained_reward_models_from_others():
     rights = {"gemma-3_ko": 0, "gemma-3_en": 1, "gemma-3_ko_seed2": 1, "my-rm": 1}
     tables = {name: scores([right] * 5) for name, right in rights.items()}
-    table = language_table(together(tables, language="es"), {}, FOUR, INTERVAL)
+    table = language_table(together(tables, language="es"), {}, sheet(list(tables)), FOUR, INTERVAL)
     assert set(table.columns) == set(LANGUAGE_COLUMNS)
     known = table[["reward_model", "base_model", "rm_training", "avg", "n_seeds"]].astype(object).fillna("")
     assert known.to_numpy().tolist() == [
@@ -101,7 +104,7 @@ def test_the_ready_made_table_halves_a_baselines_ties():
     tied = scores([0] * 5).assign(score_chosen=0.0, score_rejected=0.0)
     found = pd.concat(together({"judge": tied, "loglik-gemma": tied}, language=name) for name in ("en", "es"))
     kinds = {"judge": "generative", "loglik-gemma": "baseline"}
-    table = ready_made_table(found, {}, kinds, FOUR, INTERVAL)
+    table = ready_made_table(found, {}, list(kinds), sheet(kinds), FOUR, INTERVAL)
     assert table.set_index(["reward_model", "eval_language"])["avg"].to_dict() == {
         ("judge", "en"): 0, ("judge", "es"): 0, ("loglik-gemma", "en"): 50, ("loglik-gemma", "es"): 50,
     }  # fmt: skip
@@ -110,16 +113,16 @@ def test_the_ready_made_table_halves_a_baselines_ties():
 
 def test_an_unavailable_reward_model_has_an_empty_row_with_its_reason():
     found = together({"rm": scores([1] * 5)}, language="es")
-    table = language_table(found, {"gone-rm": "gone"}, FOUR, INTERVAL)
+    of_both = sheet(["gone-rm", "rm"])
+    table = language_table(found, {"gone-rm": "gone"}, of_both, FOUR, INTERVAL)
     assert table["missing"].fillna("").tolist() == ["", "gone"]
     assert table["avg"][0] == 100 and np.isnan(table["avg"][1])
     assert table["n_templates"].dtype == "Int64"
     shown = display_language_table(table, "95%")
     assert shown["Base"].tolist() == ["rm", "gone-rm"]
     assert shown.iloc[1, 2:].tolist() == ["", "", "", "", "missing"]
-    kinds = {"gone-rm": "classifier", "rm": "classifier"}
     both = pd.concat([found, found.assign(language="ko")])
-    ready = ready_made_table(both, {"gone-rm": "gone"}, kinds, FOUR, INTERVAL)
+    ready = ready_made_table(both, {"gone-rm": "gone"}, ["gone-rm", "rm"], of_both, FOUR, INTERVAL)
     assert ready.set_index(["reward_model", "eval_language"])["missing"].dropna().to_dict() == {
         ("gone-rm", "es"): "gone", ("gone-rm", "ko"): "gone",
     }  # fmt: skip
@@ -129,18 +132,18 @@ def test_an_unavailable_reward_model_has_an_empty_row_with_its_reason():
 def test_a_judge_s_ties_are_half_right_where_it_writes_its_verdict():
     tied = scores([0] * 5).assign(score_chosen=0.5, score_rejected=0.5)
     tables = {"judge": tied, "rm": tied}
-    of_language = language_table(together(tables, language="es"), {}, FOUR, INTERVAL, ["judge"])
+    of_both = sheet({"judge": "generative", "rm": "classifier"}, half=["judge"])
+    of_language = language_table(together(tables, language="es"), {}, of_both, FOUR, INTERVAL)
     assert of_language.set_index("reward_model")["avg"].to_dict() == {"judge": 50, "rm": 0}
-    kinds = {"judge": "generative", "rm": "classifier"}
-    of_shelf = ready_made_table(together(tables), {}, kinds, FOUR, INTERVAL, ["judge"])
+    of_shelf = ready_made_table(together(tables), {}, ["judge", "rm"], of_both, FOUR, INTERVAL)
     assert of_shelf.set_index("reward_model")["avg"].to_dict() == {"judge": 50, "rm": 0}
-    of_scorers, _ = scorers.scorer_tables(together(tables), ROWS, [], FOUR, INTERVAL, ["judge"])
+    of_scorers, _ = scorers.scorer_tables(together(tables), ROWS, of_both, FOUR, INTERVAL)
     every = of_scorers[of_scorers["slice"] == "all"].set_index("scorer")
     assert every["avg"].to_dict() == {"judge": 50, "rm": 0}
     assert set(every["kind"]) == {"reward model"}
     pairs = families(2)
     of_twins = together(dict.fromkeys(tables, scores([None] * len(pairs), pairs)), pairs)
-    found = twins.twin_table(of_twins, [], {}, INTERVAL, ["judge"]).set_index("scorer")
+    found = twins.twin_table(of_twins, of_both, {}, INTERVAL).set_index("scorer")
     assert found["pair_accuracy_pct"].to_dict() == found["sum_right_pct"].to_dict() == {"judge": 50, "rm": 0}
     assert set(found["kind"]) == {"reward model"}
 
@@ -151,7 +154,7 @@ def test_the_table_of_an_own_benchmark_has_chance_per_subset():
     known = {"truncated_share": 0.0, "within_noise": False, "category": None}
     tied = pd.DataFrame([{**row, **known, "score_chosen": 1.0, "score_rejected": 1.0} for row in rows])
     found = together({"length": tied, "rm": tied.assign(score_chosen=2.0)}, rows)
-    table = own.own_table(found, rows, ["length"], 0.95)
+    table = own.own_table(found, rows, BOTH, 0.95)
     by_key = table.set_index(["scorer", "subset"])
     assert by_key["chance_pct"].to_dict() == {
         (scorer, subset): chance for scorer in ("length", "rm")
@@ -161,18 +164,19 @@ def test_the_table_of_an_own_benchmark_has_chance_per_subset():
     assert by_key.loc[("rm", "all items"), "accuracy_pct"] == 100
     assert set(table.columns) == set(own.OWN_COLUMNS)
     # Wilson's interval of 1 of 1 begins at 1 / (1 + z^2), with 1.96 and 1.645
-    narrow = own.own_table(found, rows, ["length"], 0.9).set_index(["scorer", "subset"])
+    narrow = own.own_table(found, rows, BOTH, 0.9).set_index(["scorer", "subset"])
     found = [of.loc[("rm", "a"), "low"] for of in (by_key, narrow)]
     assert found == pytest.approx([100 / (1 + 1.95996**2), 100 / (1 + 1.64485**2)], abs=1e-3)
     found = together({"length": tied, "rm": tied}, rows)
-    judged = own.own_table(found, rows, ["length"], 0.95, half_credit=["rm"]).set_index(["scorer", "subset"])
+    half = sheet({"length": "baseline", "rm": "generative"}, half=["rm"])
+    judged = own.own_table(found, rows, half, 0.95).set_index(["scorer", "subset"])
     assert judged.loc[("rm", "all items"), ["kind", "accuracy_pct"]].tolist() == ["reward model", 50]
 
 
 def test_the_twin_table_has_all_families_and_each_section():
     rows = [{**row, "subset": "v" if row["template"] == "0" else "u"} for row in families(3)]
     found = together({"rm": scores([1, 1, 0, 0, 0, 0], rows)}, rows)
-    table = twins.twin_table(found, [], {"safety": ["v"], "chat": ["u"]}, INTERVAL)
+    table = twins.twin_table(found, BOTH, {"safety": ["v"], "chat": ["u"]}, INTERVAL)
     by_section = table.set_index("section")
     assert by_section["n_families"].to_dict() == {"all": 3, "safety": 1, "chat": 2}
     assert by_section["both_right_pct"].to_dict() == {"all": pytest.approx(100 / 3), "safety": 100, "chat": 0}

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from made_up_sheet import sheet
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
@@ -12,6 +13,7 @@ from polyreward.core.errors import PolyrewardError
 BENCHMARK = Benchmark("b", {"chat": ["advice"], "safety": ["refuse"]}, {})
 INTERVAL = Interval(samples=1000, confidence=0.95, seed=1)
 NAMED = ["a", "b"], ["en", "ko", "es"]
+SHEET = sheet(["a_en", "a_en_seed2", "b_en"])
 KEY = ["base_model", "eval_language"]
 N = 20  # templates of a section
 
@@ -35,7 +37,7 @@ def test_a_gap_is_english_less_the_language_and_bases_are_compared_in_it():
         ("a_en", "en"): 0.9, ("a_en", "ko"): 0.5, ("a_en", "es"): 0.9,
         ("b_en", "en"): 0.8, ("b_en", "ko"): 0.7, ("b_en", "es"): 0.8,
     }  # fmt: skip
-    table = transfer_gaps(scores(made_up), *NAMED, BENCHMARK, INTERVAL).set_index(KEY)
+    table = transfer_gaps(scores(made_up), SHEET, *NAMED, BENCHMARK, INTERVAL).set_index(KEY)
     gaps = table["gap_points"].to_dict()
     assert gaps == pytest.approx({
         ("a", "ko"): 40, ("a", "es"): 0, ("b", "ko"): 10, ("b", "es"): 0, ("a - b", "ko"): 30, ("a - b", "es"): 0,
@@ -50,7 +52,7 @@ def test_a_gap_is_english_less_the_language_and_bases_are_compared_in_it():
 def test_pairs_that_a_language_lacks_are_left_out():
     table = scores({("a_en", "en"): 0.9, ("a_en", "ko"): 0.5})
     lacking = table[~((table["language"] == "ko") & table["id"].str.endswith("9"))]  # the 10th and the 20th
-    found = transfer_gaps(lacking, ["a"], ["en", "ko"], BENCHMARK, INTERVAL).iloc[0]
+    found = transfer_gaps(lacking, SHEET, ["a"], ["en", "ko"], BENCHMARK, INTERVAL).iloc[0]
     assert found["gap_points"] == pytest.approx(100 * (17 - 9) / 18) and found["n_templates"] == 2 * (N - 2)
 
 
@@ -59,7 +61,7 @@ def test_languages_without_a_common_pair_are_refused():
     table.loc[table["language"] == "ko", "id"] += "-ko"
     said = "b: no pair is in all of en, ko. Give every language the same ids"
     with pytest.raises(PolyrewardError, match=said):
-        transfer_gaps(table, ["a"], ["en", "ko"], BENCHMARK, INTERVAL)
+        transfer_gaps(table, SHEET, ["a"], ["en", "ko"], BENCHMARK, INTERVAL)
 
 
 def test_of_several_trainings_it_is_the_mean_and_their_spread_widens_the_interval():
@@ -68,7 +70,7 @@ def test_of_several_trainings_it_is_the_mean_and_their_spread_widens_the_interva
     }  # fmt: skip
     apart = {**alike, ("a_en", "ko"): 0.45, ("a_en_seed2", "ko"): 0.75}
     one, other = (
-        transfer_gaps(scores(made_up), ["a"], ["en", "ko"], BENCHMARK, INTERVAL).iloc[0]
+        transfer_gaps(scores(made_up), SHEET, ["a"], ["en", "ko"], BENCHMARK, INTERVAL).iloc[0]
         for made_up in (alike, apart)
     )
     assert one["gap_points"] == pytest.approx(30) and other["gap_points"] == pytest.approx(30)
@@ -80,7 +82,7 @@ def test_the_order_of_scores_does_not_matter():
     made_up = scores({("a_en", "en"): 0.9, ("a_en", "ko"): 0.5, ("b_en", "en"): 0.8, ("b_en", "ko"): 0.7})
     turned = made_up.sort_values(["language", "scorer"], kind="stable", ascending=False)
     one, other = (
-        transfer_gaps(table, ["a", "b"], ["en", "ko"], BENCHMARK, INTERVAL).set_index(KEY)["gap_points"]
+        transfer_gaps(table, SHEET, ["a", "b"], ["en", "ko"], BENCHMARK, INTERVAL).set_index(KEY)["gap_points"]
         for table in (made_up, turned)
     )
     assert one["a", "ko"] == other["a", "ko"] and one["b", "ko"] == other["b", "ko"]

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from made_up_sheet import sheet_file
 from support import script
 from tiny_models import ROOT
 
@@ -42,20 +43,22 @@ def scored(folder, name, benchmark, language, seed):
 @pytest.fixture
 def made(tmp_path):
     """Return a function from printed numbers to the anchor's table, of two reward models."""
-    files = {
-        use: [scored(tmp_path / use, name, benchmark, language, seed) for seed, name in enumerate([LLAMA, OFFSET])]
-        for use, benchmark, language in (("scores", "rewardbench", "en"), ("translated", "multilingual-rewardbench", "ko"))
-    }  # fmt: skip
+    scores = [
+        scored(tmp_path, name, benchmark, language, seed)
+        for benchmark, language in (("rewardbench", "en"), ("multilingual-rewardbench", "ko"))
+        for seed, name in enumerate([LLAMA, OFFSET])
+    ]
 
-    def run(tables3to7=PRINTED, table2=TABLE2, half_credit=()):
+    def run(tables3to7=PRINTED, table2=TABLE2, half=()):
         printed = [tmp_path / "tables3to7.csv", tmp_path / "table2.csv"]
         for table, path in zip((tables3to7, table2), printed, strict=True):
             table.to_csv(path, index=False)
         paths = {kind: str(tmp_path / f"anchor.{kind}") for kind in ("csv", "md", "tex", "html")}
         interval = {"samples": 50, "confidence": 0.95, "seed": 1}
-        params = {"benchmarks": FACTS, "source": "en", "half_credit": half_credit, "interval": interval}
+        params = {"benchmarks": FACTS, "source": "en", "interval": interval}
         output = SimpleNamespace(**paths)
-        inputs = SimpleNamespace(**files, printed=printed)
+        sheet = sheet_file(tmp_path, [LLAMA, OFFSET], half)
+        inputs = SimpleNamespace(scores=scores, sheet=sheet, printed=printed)
         anchor.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(**params)))
         return pd.read_csv(output.csv).set_index(["reward_model", "language", "section"])
 
@@ -100,7 +103,7 @@ def test_what_the_paper_does_not_print_has_no_verdict(made):
 
 
 def test_ties_of_a_judge_that_names_answers_are_half_right(made):
-    wrong, half = made()["accuracy_pct"], made(half_credit=[LLAMA])["accuracy_pct"]
+    wrong, half = made()["accuracy_pct"], made(half=[LLAMA])["accuracy_pct"]
     assert (half - wrong)[LLAMA].round(6).eq(6.25).all()  # one tie of eight pairs of each subset
     assert (half - wrong)[OFFSET].eq(0).all()
 

@@ -17,8 +17,8 @@ HEAD = '# %% tags=["parameters"]\nSETTINGS = {"results": "results"}\n\n'
 WORKING = """# %%
 import sys
 import pandas as pd
-from polyreward.core.naming import Paths
-pd.DataFrame({"path": [Paths(SETTINGS["results"]).artifact("table1.csv")], "of": [SETTINGS["languages"]]})
+from polyreward.core.naming import stage
+pd.DataFrame({"path": [stage(SETTINGS["results"], "scores", "x.csv")], "of": [SETTINGS["languages"]]})
 
 # %% [markdown]
 # # What $x_1$ says
@@ -71,7 +71,7 @@ def pages(notebooks, tmp_path_factory):
 def test_a_notebook_runs_with_the_pipelines_settings(pages):
     cells = json.loads(pages[0][0])["cells"]
     table = next(cell for cell in cells if "import sys" in "".join(cell["source"]))["outputs"][0]["data"]
-    assert "results/tiny/table1.csv" in "".join(table["text/plain"])
+    assert "results/tiny/work/5_scores/x.csv" in "".join(table["text/plain"])
     assert "[es, ko]" in "".join(table["text/plain"])
     assert "SETTINGS = {'results': 'results/tiny', 'languages': ['es', 'ko']}" in "".join(cells[1]["source"])
 

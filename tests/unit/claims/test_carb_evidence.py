@@ -16,6 +16,7 @@ from made_up_carb import (
     even_scores,
     rewrite_scores,
 )  # fmt: skip
+from made_up_sheet import sheet_file
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.verdicts import HOLDS, UNDECIDED
@@ -85,15 +86,21 @@ def test_scores_are_the_leaderboard_s_and_topics_are_drawn():
 
 
 def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
+    kinds = {"classifier-1": "classifier", "judge-1": "generative", "length": "baseline", "gone": "generative"}
     files = types.SimpleNamespace(
-        scores=[], rewrites=[], rewardbench=[], judged=[], points=tmp_path / "points.csv"
-    )
+        scores=[], rewrites=[], rewardbench=[], judged=[], points=tmp_path / "points.csv",
+        sheet=sheet_file(tmp_path, kinds),
+    )  # fmt: skip
+
+    def place_of(place, folder, scorer, name):
+        place.append(tmp_path / folder / scorer / f"{name}.parquet")
+        place[-1].parent.mkdir(parents=True, exist_ok=True)
+        return place[-1]
 
     def write(place, table, benchmark, scorer):
         for language, own in table.groupby("language"):
-            path = tmp_path / f"{benchmark}_{scorer}_{language}_{len(place)}.parquet"
-            write_scores(own, path, benchmark=benchmark, scorer=scorer)
-            place.append(path)
+            folder = benchmark if place is not files.judged else "locals"
+            write_scores(own, place_of(place, folder, scorer, language), benchmark=benchmark, scorer=scorer)
 
     for name, share in (("classifier-1", 0.25), ("judge-1", 0.75), ("length", 0.5)):
         write(files.scores, carb_scores(dict.fromkeys(DOMAINS, share)), "carb", name)
@@ -101,8 +108,8 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
         write(files.rewrites, rewrite_scores(*moves), "carb_perturbation", name)
     for benchmark, place in (("carb", files.scores), ("carb_perturbation", files.rewrites)):
         for culture in CULTURES:
-            place.append(tmp_path / f"{benchmark}_gone_{culture}.parquet")
-            write_unavailable("gone", place[-1], benchmark=benchmark, scorer="gone", language=culture)
+            path = place_of(place, benchmark, "gone", culture)
+            write_unavailable("gone", path, benchmark=benchmark, scorer="gone", language=culture)
     whose = [("all", "rm", "classifier"), ("one", "rm", "classifier"), ("all", "oracle", "bound")]
     rows = pd.DataFrame(whose, columns=["policy", "scorer", "kind"]).assign(
         base="b", downstream="questions", selection="best-of-n"
@@ -114,11 +121,9 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
         write(files.rewardbench, pairs, BENCHMARK.name, judge)
         items = carb_scores(dict.fromkeys(DOMAINS, share)).query("language == 'ja'")
         write(files.judged, items.drop(columns=["truncated", "within_noise"]), "carb", judge)
-    scorers = ["classifier-1", "judge-1", "length", "gone"]
-    kinds = dict(zip(scorers, ["classifier", "generative", "baseline", "generative"], strict=True))
-    interval = {"samples": 50, "confidence": 0.9, "seed": 1}
-    board = {"kinds": kinds, "cultures": CULTURES, "domains": DOMAINS, "interval": interval}
-    evidence = read_carb_evidence(files, board, scorers[1:], ["base", "full"], ["ja"], BENCHMARK)
+    interval = Interval(samples=50, confidence=0.9, seed=1)
+    cells = {"cultures": CULTURES, "domains": DOMAINS}
+    evidence = read_carb_evidence(files, cells, ["ja"], BENCHMARK, interval)
     assert found("lead_of_generative", evidence, of="mean") == (HOLDS, pytest.approx(50))
     assert set(evidence.points["scorer"]) == {"rm"} and evidence.bases == {"rm": "b"}
     of_length = evidence.of_length()
