@@ -39,7 +39,8 @@ SECTIONS = {
     "think_as_locals.runs.full": ({"layout": 0.5}, {"locals_grpo"}),
     "think_as_locals.judge": (
         {"max_new_tokens": 7},
-        {"locals_scores", "locals_held_out", "locals_perturbed_scores"},
+        # The sheet has each judge's entry.
+        {"locals_scores", "locals_held_out", "locals_perturbed_scores", "scorers"},
     ),
     "carb.candidates": (
         {"per_question": 3},
