@@ -17,7 +17,7 @@ from polyreward.ops.cluster import (
     site_settings,
     start_problems,
 )
-from polyreward.ops.workflow import follow_code, name_environments, site_of
+from polyreward.ops.workflow import follow_code, site_of
 from polyreward.sheet.entries import read_models
 
 SITE = {
@@ -175,20 +175,6 @@ def test_a_site_counts_only_where_jobs_run_by_the_profile(site):
     for default, expected in ((None, None), ({"mem_mb": 1}, None), ({"slurm_partition": "cpu"}, SITE)):
         settings = SimpleNamespace(default_resources=default)
         assert site_of(SimpleNamespace(resource_settings=settings)) == expected
-
-
-def test_a_stage_has_its_environment_and_another_workflow_s_rule_none(tmp_path):
-    def rule(folder, script, own=None):
-        basedir = SimpleNamespace(get_path_or_uri=lambda secret_free: folder)
-        return SimpleNamespace(script=script, conda_env=own, basedir=basedir)
-
-    ours = [
-        rule(tmp_path / "rules", "../scripts/artifacts/table1.py"),
-        rule(tmp_path / "rules", "../scripts/train/x.py", "own"),
-    ]
-    theirs = rule(tmp_path / "outer", "scripts/artifacts/plot.py")
-    name_environments([*ours, theirs], tmp_path / "scripts")
-    assert [one.conda_env for one in (*ours, theirs)] == ["../../envs/plot.yaml", "own", None]
 
 
 @pytest.mark.parametrize("own", [[], ["hep-cpp"], lambda wildcards: []])

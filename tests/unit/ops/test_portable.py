@@ -8,7 +8,7 @@ import sys
 import pytest
 from support import checkout, snakemake
 
-from polyreward.ops.jobs import PORTABLE
+from polyreward.ops.machine import PORTABLE
 
 JOB = """
 import json, numpy, torch
