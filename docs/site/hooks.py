@@ -94,7 +94,7 @@ def artifacts(rules: Rules) -> str:
             name: entry for name, entry in results.registry.made_here.items() if entry["paper"] == paper
         }
         if paper == OURS:  # those of the benchmarks in config.yaml follow
-            names = [f"{OWN}{name}" for name in results.registry.scale.settings.own_benchmarks]
+            names = [f"{OWN}{name}" for name in results.registry.settings.own_benchmarks]
             entries |= {name: results.registry.entry(name) for name in names}
         parts += [
             _artifact(results, rules, name, entry, times.get(entry["target"]))

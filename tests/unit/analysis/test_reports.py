@@ -23,7 +23,9 @@ scorers, twins = script("analyse/scorer_comparison"), script("analyse/twin_compa
 gate_table = script("artifacts/gate").gate_table
 own = script("artifacts/own_benchmark_table")
 BOTH = sheet({"length": "baseline", "rm": "classifier"})
-TRAINED = sheet([f"base_{training}{seed}" for training in ("en", "es", "it", "ko") for seed in ("", "_seed2")])
+TRAINED = sheet(
+    [f"base_{training}{seed}" for training in ("en", "es", "it", "ko") for seed in ("", "_seed2")]
+)
 FOUR = Benchmark("bench", {"chat": ["u"], "chat_hard": ["w"], "safety": ["v"], "reasoning": ["v"]}, {})
 
 

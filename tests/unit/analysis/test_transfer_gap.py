@@ -82,7 +82,9 @@ def test_the_order_of_scores_does_not_matter():
     made_up = scores({("a_en", "en"): 0.9, ("a_en", "ko"): 0.5, ("b_en", "en"): 0.8, ("b_en", "ko"): 0.7})
     turned = made_up.sort_values(["language", "scorer"], kind="stable", ascending=False)
     one, other = (
-        transfer_gaps(table, SHEET, ["a", "b"], ["en", "ko"], BENCHMARK, INTERVAL).set_index(KEY)["gap_points"]
+        transfer_gaps(table, SHEET, ["a", "b"], ["en", "ko"], BENCHMARK, INTERVAL).set_index(KEY)[
+            "gap_points"
+        ]
         for table in (made_up, turned)
     )
     assert one["a", "ko"] == other["a", "ko"] and one["b", "ko"] == other["b", "ko"]

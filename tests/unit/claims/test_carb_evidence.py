@@ -86,7 +86,12 @@ def test_scores_are_the_leaderboard_s_and_topics_are_drawn():
 
 
 def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
-    kinds = {"classifier-1": "classifier", "judge-1": "generative", "length": "baseline", "gone": "generative"}
+    kinds = {
+        "classifier-1": "classifier",
+        "judge-1": "generative",
+        "length": "baseline",
+        "gone": "generative",
+    }
     files = types.SimpleNamespace(
         scores=[], rewrites=[], rewardbench=[], judged=[], points=tmp_path / "points.csv",
         sheet=sheet_file(tmp_path, kinds),

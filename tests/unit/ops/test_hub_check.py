@@ -26,7 +26,7 @@ from polyreward.core.naming import hub_name
 from polyreward.ops import hub_check as checks
 from polyreward.ops.hub_check import hub_problems, wanted
 from polyreward.ops.resources import Job
-from polyreward.sheet.entries import read_models
+from polyreward.sheet.entries import Models, read_models
 
 PAPER = "workflow/scales/paper.yaml"
 
@@ -188,9 +188,9 @@ def gpu():
     return scale
 
 
-def problems(scale, missing="stop"):
+def problems(models, missing="stop"):
     named = {"off_the_shelf": ["ArmoRM-Llama3-8B-v0.1"], "missing": missing}
-    return hub_problems(JOBS, Scale(scale.settings.model_copy(update=named), scale.known), {})
+    return hub_problems(JOBS, Models(models.settings.model_copy(update=named), models.catalog), {})
 
 
 def test_what_is_gated_gone_or_renamed_is_named_at_once_with_what_to_do(client, gpu):
