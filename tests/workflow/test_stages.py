@@ -10,7 +10,9 @@ PAPER = "workflow/scales/paper.yaml"
 
 
 def stage(path):
-    """Return a file's stage: 1 to 6 below work/, 7 for other results, 0 for what lies outside of results/."""
+    """Return a file's stage: 1 to 6 below work/, 1 for the sheet there, 7 for other results, 0 for the rest."""
+    if path.endswith("/work/scorers.csv"):
+        return 1
     found = re.search(r"/work/(\d)_", path)
     return int(found[1]) if found else 7 if path.startswith("results/") else 0
 
