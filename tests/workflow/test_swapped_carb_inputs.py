@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from made_up_sheet import sheet_file
 from support import ROOT, script
 
 from polyreward.analysis.tables import LANGUAGE_COLUMNS
@@ -25,7 +26,8 @@ CULTURES, DOMAINS = ["de", "ja"], ["values", "safety"]
 CELLS = list(product(CULTURES, DOMAINS, range(3)))  # with the number of a topic
 KINDS = {"rm": "classifier", "judge": "generative"}
 INTERVAL = {"samples": 20, "confidence": 0.95, "seed": 1}
-BOARD = {"cultures": CULTURES, "domains": DOMAINS, "interval": INTERVAL}
+CELLS_OF = {"cultures": CULTURES, "domains": DOMAINS}
+BOARD = {**CELLS_OF, "interval": INTERVAL}
 REWRITTEN = len(PERTURBATIONS) + 1
 TABLE = ["csv", "md", "tex", "html"]
 
@@ -48,7 +50,7 @@ class Job:
     one_file: tuple[str, ...] = ()
 
     def result(self, swapped, folder):
-        """Return what the job writes with two inputs in each other's places, or "error"."""
+        """Return the rows that the job writes with two inputs in each other's places, sorted, or "error"."""
         given = {name: list(files) for name, files in self.inputs.items()}
         if swapped:
             (one, n), (other, m) = swapped
@@ -60,7 +62,14 @@ class Job:
             script(self.rule).main(job)
         except Exception:
             return "error"
-        return [path.read_bytes() for path in outputs]
+        return [sorted(rows_of(path)) for path in outputs]
+
+
+def rows_of(path):
+    """Return a file's rows as texts; their order is that of the score files."""
+    if path.read_bytes()[:4] == b"PAR1":
+        return pd.read_parquet(path).to_csv(index=False).splitlines()
+    return path.read_text(encoding="utf-8").splitlines()
 
 
 class Files(list):
@@ -114,7 +123,8 @@ def write_carb(folder, benchmark, scorers, count=4, cultures=CULTURES, by_cultur
             for cell in CELLS if cell[0] in cultures for candidate in range(count)
         )  # fmt: skip
         for part in cultures if by_culture else ["all"]:
-            paths.append(folder / f"{benchmark}_{scorer}_{part}.parquet")
+            paths.append(folder / f"{benchmark}/{scorer}/{part}.parquet")
+            paths[-1].parent.mkdir(parents=True, exist_ok=True)
             rows = table[table["language"] == part] if by_culture else table
             write_scores(rows, paths[-1], benchmark=benchmark, scorer=scorer)
     return paths
@@ -129,15 +139,18 @@ def write_replies(folder, scorers):
 
 def comparison(folder):
     facts = {"resource_class": 5, "family": "f", "script": "Latn"}
-    inputs = {"item_files": write_items(folder), "scores": write_carb(folder, "carb", KINDS)}
-    params = {"settings": {"kinds": KINDS, **BOARD}, "languages": dict.fromkeys(CULTURES, facts)}
-    return Job("analyse/carb_comparison", inputs, params, ["leaderboard", "groups", "domains", "glance"])
+    inputs = {"item_files": write_items(folder), "scores": write_carb(folder, "carb", KINDS),
+              "sheet": [sheet_file(folder, KINDS)]}  # fmt: skip
+    params = {"cells": CELLS_OF, "interval": INTERVAL, "languages": dict.fromkeys(CULTURES, facts)}
+    outputs = ["leaderboard", "groups", "domains", "glance"]
+    return Job("analyse/carb_comparison", inputs, params, outputs, ("sheet",))
 
 
 def agreement(folder):
     inputs = {"item_files": write_items(folder), "scores": write_carb(folder, "carb_consistency", KINDS, 2),
-              "benchmark": write_carb(folder, "carb", KINDS)}  # fmt: skip
-    return Job("analyse/carb_agreement", inputs, {"kinds": KINDS, "languages": CULTURES, "k": 1.0}, ["pairs"])
+              "benchmark": write_carb(folder, "carb", KINDS), "sheet": [sheet_file(folder, KINDS)]}  # fmt: skip
+    params = {"languages": CULTURES, "k": 1.0}
+    return Job("analyse/carb_agreement", inputs, params, ["pairs"], ("sheet",))
 
 
 def sensitivity(folder):
@@ -148,13 +161,14 @@ def sensitivity(folder):
         "judged": write_carb(folder, "carb_perturbation", judges, REWRITTEN, ["de"]),
         "matches": write_carb(folder, "carb_matches", judges.values(), 2, ["de"], by_culture=False),
         "replies": write_replies(folder, ["judge", *judges]),
+        "sheet": [sheet_file(folder, {**KINDS, **dict.fromkeys(judges, "generative")})],
     }
-    params = {"kinds": KINDS, "judges": judges, "cultures": CULTURES, "zeros": {"locals-base": "log-odds"}}
-    return Job("analyse/carb_sensitivity", inputs, {**params, "interval": INTERVAL}, ["table"])
+    params = {"judges": judges, "cultures": CULTURES, "interval": INTERVAL}
+    return Job("analyse/carb_sensitivity", inputs, params, ["table"], ("sheet",))
 
 
 def picks(folder):
-    inputs = {"candidates": [], "scores": [], "before": [], "trained": []}
+    inputs = {"candidates": [], "scores": [], "before": [], "trained": [], "sheet": [sheet_file(folder, KINDS)]}
     generator = np.random.default_rng(1)
     asked = [{"id": f"q{n}", "downstream": "ours", "prompt": "Q?", "accepted": [str(n)]} for n in range(4)]
     writers = [("candidates", "p", 3), ("candidates", "q", 3), ("before", "p", 1), ("trained", "grpo_rm", 1),
@@ -167,10 +181,11 @@ def picks(folder):
     for policy, scorer in product("pq", KINDS):
         rows = [{"id": row["id"], "language": "de", "policy": policy, "candidate": n, "score": generator.normal()}
                 for row in asked for n in range(3)]  # fmt: skip
-        inputs["scores"].append(folder / f"{policy}_{scorer}.parquet")
+        inputs["scores"].append(folder / f"candidates/{scorer}/{policy}.parquet")
+        inputs["scores"][-1].parent.mkdir(parents=True, exist_ok=True)
         write_scores(pd.DataFrame(rows), inputs["scores"][-1], benchmark="candidates", scorer=scorer)
-    params = {"policies": ["p", "q"], "kinds": KINDS, "start": "p", "trained": list(KINDS)}
-    return Job("analyse/carb_picks", inputs, params, ["picks"])
+    params = {"policies": ["p", "q"], "start": "p", "trained": list(KINDS)}
+    return Job("analyse/carb_picks", inputs, params, ["picks"], ("sheet",))
 
 
 def judges(folder):
@@ -182,16 +197,11 @@ def judges(folder):
         paths.append(folder / f"rewardbench_{name}.parquet")
         write_scores(pd.DataFrame(rows), paths[-1], benchmark="rb", scorer=name)
     inputs = {"rewardbench": paths, "carb": write_carb(folder, "carb", names, by_culture=False),
-              "replies": write_replies(folder, names)}  # fmt: skip
+              "replies": write_replies(folder, names),
+              "sheet": [sheet_file(folder, dict.fromkeys(names, "generative"))]}  # fmt: skip
     benchmark = {"name": "rb", "sections": {"c0": ["s0"], "c1": ["s1"]}, "weights": {"s0": 4, "s1": 4}}
-    params = {
-        "judges": names,
-        "contrasts": [("full", "base")],
-        "benchmark": benchmark,
-        "half_credit": [],
-        **BOARD,
-    }
-    return Job("analyse/locals_comparison", inputs, params, ["table"])
+    params = {"benchmark": benchmark, **BOARD}
+    return Job("analyse/locals_comparison", inputs, params, ["table"], ("sheet",))
 
 
 def learning(folder):
@@ -200,10 +210,10 @@ def learning(folder):
         share = np.random.default_rng(number).random(8)
         items = {"id": range(8), "item": [f"i{n // 2}" for n in range(8)]}
         table = pd.DataFrame({"judge": name, **items, "in_form": True, "p_right": share})
-        paths.append(folder / f"{name}.parquet")
+        paths.append(folder / f"locals/{name}/held_out.parquet")
+        paths[-1].parent.mkdir(parents=True)
         write_exact(table, paths[-1], HELD_OUT_COLUMNS)
-    seeds = {"warmup": ["warmup"], "full": ["full", "full-2"]}
-    params = {"seeds": seeds, "contrasts": [("full", "warmup")], "interval": INTERVAL, "names": {name: name for name in seeds},
+    params = {"repeats": ["full-2"], "interval": INTERVAL, "names": {name: name for name in ("warmup", "full")},
               "confidence": "95%", "caption": "c"}  # fmt: skip
     return Job("artifacts/carb_locals_learning", {"held_out": paths}, params, TABLE)
 
@@ -223,9 +233,9 @@ def points(folder):
         table = pd.DataFrame({"eval_language": language, "reward_model": list(KINDS), "avg": [50.0 + number, 60],
                               "avg_low": 40.0, "avg_high": 70.0})  # fmt: skip
         write_table(table.reindex(columns=LANGUAGE_COLUMNS), inputs["rewardbench"][-1], LANGUAGE_COLUMNS)
-    settings = {"of_model": {"rm-knockout": "rm"}, "bases": dict.fromkeys(kinds, "b"), "confidence": 0.95}
-    params = {"settings": settings, "cultures": CULTURES, "domains": DOMAINS}
-    return Job("analyse/carb_points", inputs, params, ["csv"], ("picks", "leaderboard"))
+    inputs["sheet"] = [sheet_file(folder, kinds, bases=dict.fromkeys(kinds, "b"))]
+    params = {"confidence": 0.95, **CELLS_OF}
+    return Job("analyse/carb_points", inputs, params, ["csv"], ("picks", "leaderboard", "sheet"))
 
 
 def claims(folder):
@@ -240,20 +250,15 @@ def claims(folder):
         "points": [folder / "points.csv"],
         "rewardbench": compared.inputs["rewardbench"],
         "judged": compared.inputs["carb"],
+        "sheet": [sheet_file(folder, {**kinds, "base": "generative", "full": "generative"})],
         "published": [ROOT / f"resources/published/carb_{name}.csv" for name in published],
-    }
-    evidence = {
-        "board": {"kinds": kinds, **BOARD},
-        "perturbed": list(kinds),
-        "judges": ["base", "full"],
-        "cultures": CULTURES,
     }
     names = ["generative_beats_classifiers", "carb_predicts_alignment", "surface_moves_scores_more_than_culture",
              "think_as_locals_lifts_carb_over_a_verdict_at_once"]  # fmt: skip
     every = read_yaml(ROOT / "workflow/claims.yaml")
-    params = {"claims": {name: every[name] for name in names}, "evidence": evidence, "benchmark": compared.params["benchmark"],
-              "confidence": "95%", "caption": "c"}  # fmt: skip
-    return Job("artifacts/carb_claims", inputs, params, TABLE, ("points",))
+    params = {"claims": {name: every[name] for name in names}, "benchmark": compared.params["benchmark"],
+              "cells": CELLS_OF, "judged_cultures": CULTURES, "interval": INTERVAL, "confidence": "95%", "caption": "c"}  # fmt: skip
+    return Job("artifacts/carb_claims", inputs, params, TABLE, ("points", "sheet"))
 
 
 MAKES = [comparison, agreement, sensitivity, picks, judges, learning, points, claims]

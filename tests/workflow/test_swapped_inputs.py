@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import tiny_models
+from made_up_sheet import sheet_file
 from support import script
 
 from polyreward.core.files import write_jsonl
@@ -38,11 +39,12 @@ def files(tmp_path_factory):
             paths[scorer, language] = str(folder / f"bench/{scorer}/{language}.parquet")
             write_scores(table, paths[scorer, language], benchmark="bench", scorer=scorer, language=language)
     write_jsonl(ROWS, folder / "bench/es.jsonl")
-    return paths | {"rows": str(folder / "bench/es.jsonl")}
+    kinds = dict.fromkeys(TRAINED, "classifier") | KINDS
+    return paths | {"rows": str(folder / "bench/es.jsonl"), "sheet": str(sheet_file(folder, kinds))}
 
 
 ALL, KINDS = ["en", *TARGETS], {"shelf": "classifier", "length": "baseline"}
-OF_ES = [(name, "es") for name in [*TRAINED, "length", "shelf"]], {"baselines": ["length"]}
+OF_ES = [(name, "es") for name in [*TRAINED, "length", "shelf"]], {}
 # Rule: the (scorer, language) of its inputs, and params of its own
 RULES = {
     "transfer_comparison": (
@@ -54,7 +56,7 @@ RULES = {
         {"bases": BASES, "languages": ALL},
     ),
     "language_comparison": ([(name, "es") for name in [*TRAINED, "shelf"]], {}),
-    "ready_made_comparison": ([(name, language) for language in ALL for name in KINDS], {"kinds": KINDS}),
+    "ready_made_comparison": ([(name, language) for language in ALL for name in KINDS], {}),
     "scorer_comparison": OF_ES,
     "twin_comparison": OF_ES,
 }
@@ -123,16 +125,16 @@ FILES_BY_NAME = {
 class Named(list):
     """Files as Snakemake passes them: a list, and by name."""
 
-    def __init__(self, files, unnamed=()):
-        super().__init__(unnamed or files.values())
+    def __init__(self, files):
+        super().__init__(files.values())
         vars(self).update(files)
 
 
-def made(rule, paths, params, rows, folder):
+def made(rule, paths, params, files, folder):
     """Return what a rule's script writes from score files in this order, by file, sorted."""
     outputs = {name: folder / f"{name}.csv" for name in ("scorers", "subsets", "kinds")}
     first = outputs if rule == "scorer_comparison" else {"table": folder / "table.csv"}
-    inputs = Named({"scores": paths, "rows": rows}, paths)
+    inputs = SimpleNamespace(scores=paths, rows=files["rows"], sheet=files["sheet"])
     script(f"analyse/{rule}").main(
         SimpleNamespace(input=inputs, output=Named(first), params=SimpleNamespace(**params))
     )
@@ -142,13 +144,13 @@ def made(rule, paths, params, rows, folder):
 @pytest.mark.parametrize("rule", RULES)
 def test_score_files_that_change_places_change_no_result(rule, files, tmp_path):
     keys, params = RULES[rule]
-    params = {**params, "benchmark": BENCHMARK, "interval": INTERVAL, "half_credit": []}
+    params = {**params, "benchmark": BENCHMARK, "interval": INTERVAL}
     paths = [files[key] for key in keys]
-    expected = made(rule, paths, params, files["rows"], tmp_path)
+    expected = made(rule, paths, params, files, tmp_path)
     for one, other in list(combinations(range(len(paths)), 2))[::3]:
         swapped = list(paths)
         swapped[one], swapped[other] = paths[other], paths[one]
-        assert made(rule, swapped, params, files["rows"], tmp_path) == expected, (paths[one], paths[other])
+        assert made(rule, swapped, params, files, tmp_path) == expected, (paths[one], paths[other])
 
 
 @pytest.mark.parametrize("rule", FILES_BY_NAME)
