@@ -1,10 +1,12 @@
 """The tables made of comparisons."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from comparisons import BENCHMARK, INDEPENDENT, INTERVAL, ROWS, families, independent, scores, together
-from made_up_sheet import sheet
+from made_up_sheet import sheet, sheet_file
 from support import script
 
 from polyreward.analysis.comparison import Benchmark
@@ -15,12 +17,13 @@ from polyreward.analysis.tables import (
     transfer_table,
 )
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.tables import write_scores, write_table
 from polyreward.transfer.tables import display_language_table, display_ready_made
 
 language_table = script("analyse/language_comparison").language_table
 ready_made_table = script("analyse/ready_made_comparison").ready_made_table
 scorers, twins = script("analyse/scorer_comparison"), script("analyse/twin_comparison")
-gate_table = script("artifacts/gate").gate_table
+gate = script("artifacts/gate")
 own = script("artifacts/own_benchmark_table")
 BOTH = sheet({"length": "baseline", "rm": "classifier"})
 TRAINED = sheet(
@@ -100,6 +103,28 @@ def test_the_language_table_has_means_over_seeds_and_tells_trained_reward_models
         ["gemma-3_ko", "gemma-3", "ko", 50, 2], ["gemma-3_en", "gemma-3", "en", 100, 1], ["my-rm", "", "", 100, 1],
     ]  # fmt: skip
     assert table["avg_sd"][0] == pytest.approx(100 / 2**0.5)
+
+
+def artifact(name, folder, inputs, params, **wildcards):
+    """Run the script of an artifact and return its table."""
+    output = SimpleNamespace(**{kind: folder / f"{name}.{kind}" for kind in ("csv", "md", "tex", "html")})
+    parts = (SimpleNamespace(**of) for of in (inputs, params, wildcards))
+    job = dict(zip(("input", "params", "wildcards"), parts, strict=True))
+    script(f"artifacts/{name}").main(SimpleNamespace(output=output, **job))
+    return pd.read_csv(output.csv)
+
+
+def test_a_language_s_table_shows_the_rows_that_the_sheet_gives_it_and_no_others(tmp_path):
+    names = ["gemma_ko", "gemma_en", "my-rm", "unshown"]
+    found = together({name: scores([1] * 5) for name in names}, language="ko")
+    of_all = language_table(found, {}, sheet(names), FOUR, INTERVAL)
+    write_table(of_all, tmp_path / "ko.csv", LANGUAGE_COLUMNS)
+    every = [("language_comparison", "bench", name, "ko") for name in names]
+    shown = [("language_tables", "bench", name, "ko") for name in ("gemma_ko", "my-rm")]
+    inputs = {"table": tmp_path / "ko.csv", "sheet": sheet_file(tmp_path, names, cells=[*every, *shown])}
+    params = {"caption": "c", "confidence": "95%"}
+    table = artifact("language_table", tmp_path, inputs, params, language_table="table5")
+    assert table["reward_model"].tolist() == ["gemma_ko", "my-rm"] and table["avg"].tolist() == [100, 100]
 
 
 def test_the_ready_made_table_halves_a_baselines_ties():
@@ -189,7 +214,7 @@ def gate_row(models, length):
     """Return the gate's row from whether models and length are right on independent pairs."""
     rows = independent(len(length))
     tables = {name: scores(right, rows) for name, right in {**models, "length": length}.items()}
-    (row,) = gate_table(together(tables, rows), list(models), ["length"], INDEPENDENT, INTERVAL).to_dict(
+    (row,) = gate.gate_table(together(tables, rows), list(models), ["length"], INDEPENDENT, INTERVAL).to_dict(
         "records"
     )
     return row
@@ -223,6 +248,23 @@ def test_the_gate_takes_the_mean_of_the_models():
     row = gate_row({"m1": [1, 1, 1, 1], "m2": [1, 1, 0, 0]}, [None] * 4)
     assert row["avg"] == pytest.approx(25)  # (100 + 50) / 2 - 50, for a baseline's ties are half right
     assert row["models"] == "m1 m2"
+
+
+def test_the_gate_compares_the_scorers_that_are_no_baselines_with_those_that_are(tmp_path):
+    rows, paths = independent(20), []
+    rights = {"gemma_en": [1] * 19 + [0], "gemma_en_seed2": [1] * 17 + [0] * 3, "length": [None] * 20, "tfidf-answer": [0] * 20}  # fmt: skip
+    for name, right in rights.items():
+        paths.append(tmp_path / f"bench/{name}/en.parquet")
+        paths[-1].parent.mkdir(parents=True)
+        of_one = together({name: scores(right, rows)}, rows)
+        write_scores(of_one, paths[-1], benchmark="bench", scorer=name, language="en")
+    kinds = {name: "classifier" if "_" in name else "baseline" for name in [*rights, "other_en", "probe-gemma"]}
+    facts = {"name": "bench", "sections": INDEPENDENT.sections, "weights": {}}
+    params = {"benchmark": facts, "interval": vars(INTERVAL), "caption": "c"}
+    inputs = {"scores": paths, "sheet": sheet_file(tmp_path, kinds)}
+    table = artifact("gate", tmp_path, inputs, params).set_index("baseline")
+    assert table["avg"].to_dict() == pytest.approx({"length": 90 - 50, "tfidf-answer": 90})
+    assert set(table["models"]) == {"gemma_en gemma_en_seed2"}
 
 
 def test_models_that_differ_between_trainings_widen_the_gate():

@@ -4,6 +4,7 @@ policies' answers."""
 import numpy as np
 import pandas as pd
 import pytest
+from made_up_sheet import sheet
 from support import ROOT, refused, script
 from tiny_models import bases  # noqa: F401
 
@@ -85,16 +86,31 @@ def test_pooling_benchmarks_and_standard_errors_over_questions():
         pd.DataFrame({"reward_model": ["rm"], "avg": avg, "avg_low": avg - reach, "avg_high": avg + reach, "missing": None})
         for avg, reach in ((50.0, 3.0), (60.0, 5.0))
     ]  # fmt: skip
-    how = {"of_model": {"rm-knockout": "rm"}, "bases": dict.fromkeys(names, "b"), "confidence": 0.95}
-    points = with_benchmarks(picks, carb, rewardbench, **how)
+    how = sheet(dict.fromkeys(names, "generative"), bases=dict.fromkeys(names, "b")), 0.95
+    points = with_benchmarks(picks, carb, rewardbench, *how)
     assert list(points.columns) == POINT_COLUMNS
     assert points.loc[points["scorer"] == "oracle", ["base", "carb", "rewardbench"]].isna().all().all()
     knockout = points[points["scorer"] == "rm-knockout"]
     assert list(knockout["rewardbench"]) == [55, 55, 55] and set(knockout["base"]) == {"b"}
     assert list(knockout["carb_se"]) == pytest.approx([10 / 1.959964] * 3)
     assert list(knockout["rewardbench_se"]) == pytest.approx([4 / 1.959964] * 3)
-    incomplete = with_benchmarks(picks, carb, [rewardbench[0].assign(missing="gone")], **how)
+    incomplete = with_benchmarks(picks, carb, [rewardbench[0].assign(missing="gone")], *how)
     assert set(incomplete["scorer"]) == {"oracle", "random"}  # nor the knock-out of what has no scores
+
+
+def test_points_have_the_bases_of_the_sheet_and_a_knockout_its_judge_s_score_on_the_other_benchmark():
+    """rewardbench has only reward models; a judge and its knock-out differ on CARB."""
+    kinds = {"gemma_en": "classifier", "judge": "generative", "judge-knockout": "generative", "api": "generative"}
+    made_up = sheet(kinds, bases={"judge": "qwen", "judge-knockout": "qwen"})
+    picks = picks_of(dict.fromkeys(kinds, scored([1, 0, 0, 0], [1, 0, 0, 0])))
+    carb = pd.DataFrame({"scorer": list(kinds), "carb": [10.0, 20.0, 30.0, 40.0]})
+    carb = carb.assign(low=0.0, high=50.0, missing=None)
+    averages = {"reward_model": ["gemma_en", "judge", "api"], "avg": [51.0, 52.0, 53.0]}
+    rewardbench = pd.DataFrame(averages).assign(avg_low=50.0, avg_high=54.0, missing=None)
+    points = with_benchmarks(picks, carb, [rewardbench], made_up, 0.95).set_index("scorer")
+    assert points[["base", "carb", "rewardbench"]].loc[list(kinds)].to_numpy().tolist() == [
+        ["gemma", 10, 51], ["qwen", 20, 52], ["qwen", 30, 52], ["api", 40, 53],
+    ]  # fmt: skip
 
 
 def answered(*texts: str) -> list[dict]:

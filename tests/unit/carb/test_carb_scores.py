@@ -1,17 +1,20 @@
 """Scoring items of four answers: with any reward model, in a knock-out, and with lower layers from memory."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from made_up_scorers import ByText
 from support import refused, script
 from tiny_models import base, bases, reward_folder, trained  # noqa: F401
 
-from polyreward.carb.scores import SCORE_COLUMNS, item_scores, load_scorers, write_item_scores
+from polyreward.carb.scores import SCORE_COLUMNS, item_scores, load_scorer, write_item_scores
 from polyreward.core.files import write_jsonl
 from polyreward.core.tables import read_scores
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.knockout import Knockout
 
-save_item_states = script("score/carb_item_states").save_item_states
+carb_scores = script("score/carb_scores")
+save_item_states = script("score/carb_states").save_item_states
 
 SCORING = {"dtype": "float32", "max_length": 128, "token_budget": 512, "attention": "sdpa"}
 
@@ -97,17 +100,28 @@ def test_frozen_layers_from_memory_change_no_score(reward_folder, base, tmp_path
     entry = {"kind": "classifier", "source": reward_folder}
     tables = []
     for states in ([], [tmp_path / "states.safetensors"]):
-        reward_model = load_scorers("rm", entry, SCORING, tmp_path, states)["rm"]
+        reward_model = load_scorer(entry, SCORING, tmp_path, states)
         tables.append(item_scores(reward_model, items, "test"))
     assert reward_model.frozen is not None
     np.testing.assert_allclose(tables[0]["score"], tables[1]["score"], atol=1e-5)
 
 
-def test_a_judge_plays_a_knockout_beside_its_own_verdict(bases, tmp_path):  # noqa: F811
-    entry = {"kind": "generative", "source": bases["tiny-llama"]}
-    judges = load_scorers("judge", entry, {**SCORING, "max_length": 1024}, tmp_path, knockout=5)
-    assert list(judges) == ["judge", "judge-knockout"]
-    listwise, knockout = (item_scores(judge, [item()], "test") for judge in judges.values())
+def test_a_judge_gives_its_own_verdict_or_plays_a_knockout(bases, tmp_path):  # noqa: F811
+    found = {}
+    for name, seed in (("judge", None), ("judge-knockout", 5)):
+        files = SimpleNamespace(item_files=[tmp_path / "carb/de.jsonl"], frozen=[])
+        write_jsonl([item()], files.item_files[0])
+        output = tmp_path / f"scores/carb/{name}/de.parquet"
+        output.parent.mkdir(parents=True)
+        params = SimpleNamespace(
+            entry={"kind": "generative", "source": bases["tiny-llama"]}, scoring={**SCORING, "max_length": 1024},
+            cache=tmp_path, may_be_missing=False, knockout=seed,
+        )  # fmt: skip
+        wildcards = SimpleNamespace(scorer=name)
+        carb_scores.main(
+            SimpleNamespace(input=files, output=[str(output)], params=params, wildcards=wildcards)
+        )
+        found[name] = read_scores(output)["score"]
     # shares of four labels, averaged in logarithms
-    assert np.isclose(np.exp(listwise["score"]).sum(), 1, atol=0.2)
-    assert knockout["score"].sum() == 3
+    assert np.isclose(np.exp(found["judge"]).sum(), 1, atol=0.2)
+    assert found["judge-knockout"].sum() == 3

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from carb_data import score_table
 from made_up_scorers import ByText
+from made_up_sheet import sheet
 from support import refused, script
 from tiny_models import base, bases, reward_folder, trained  # noqa: F401
 
@@ -17,7 +18,7 @@ from polyreward.carb.perturbation.sensitivity import (
     sensitivity_index,
     spread,
 )
-from polyreward.carb.scores import item_scores, load_scorers
+from polyreward.carb.scores import item_scores, load_scorer
 from polyreward.scoring.criteria_layout import Reply
 from polyreward.scoring.interface import Conversations, Scores
 from polyreward.think_as_locals.replies import reply_counts
@@ -108,6 +109,22 @@ def test_percent_of_a_score_with_a_zero(zero, values, percent):
         assert list(found["percent_size"]) == pytest.approx([50, 0, 100 / 3, 0])
     else:
         assert found.loc["CC", ["percent_low", "percent_high"]].tolist() == pytest.approx([50] * 2)
+
+
+def test_which_zero_a_score_has_depends_on_the_scorer_s_kind_and_on_how_a_judge_says_its_verdict():
+    kinds = {
+        "gemma_en": "classifier", "rm": "classifier", "dpo-rm": "implicit", "length": "baseline",
+        "by-labels": "generative", "by-text": "generative", "locals-base": "generative",
+    }  # fmt: skip
+    entries = {
+        "by-labels": {"kind": "generative", "verdict": "labels"},
+        "by-text": {"kind": "generative", "verdict": "text"},
+        "locals-base": {"kind": "generative", "verdict": "no-criteria"},
+    }
+    assert sensitivity.zeros_of(sheet(kinds, entries=entries)) == {
+        "dpo-rm": "own", "length": "own",
+        "by-labels": "log-odds", "by-text": "shares", "locals-base": "log-odds",
+    }  # fmt: skip
 
 
 def test_the_size_of_an_own_score_stays_with_its_item_whatever_the_order():
@@ -235,7 +252,7 @@ def test_only_judges_are_asked_about_pairs_and_see_each_answer_beside_the_first_
 def test_a_real_judge_s_score_is_the_log_odds_in_both_orders(bases, tmp_path):  # noqa: F811
     entry = {"kind": "generative", "source": bases["tiny-llama"]}
     scoring = {"dtype": "float32", "max_length": 1024, "token_budget": 4096, "attention": "sdpa"}
-    judge = load_scorers("judge", entry, scoring, tmp_path)["judge"]
+    judge = load_scorer(entry, scoring, tmp_path)
     found = against_first(judge, ("Yes.", "No.", "Yes.")).values[0]
     separate = judge.score([Conversations("Q0?", ("Yes.", "No."))], "test").values[0]
     assert found[0] == 0 and found[2] == 0  # the same text twice: what a place adds cancels

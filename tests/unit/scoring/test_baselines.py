@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from snakemake.iocontainers import Namedlist
 from support import script
 from tiny_models import ROOT, ROWS, TEMPLATE_SCHEMA
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -17,7 +16,7 @@ from polyreward.core.conversations import answer_start, conversation_ids
 from polyreward.core.files import write_jsonl
 from polyreward.core.tables import read_scores
 from polyreward.scoring.baselines import frozen_features, length_baseline, probe_scores, tfidf_baseline
-from polyreward.scoring.implicit import MutualInformation
+from polyreward.scoring.implicit import LogLikelihood, MutualInformation
 from polyreward.scoring.interface import conversations_of
 from polyreward.scoring.loglik import causal_lm
 from polyreward.sources.templates import data_files, expanded, read_templates
@@ -133,24 +132,26 @@ def test_probe_and_pmi_find_rows_and_log_likelihoods_by_name(tmp_path, base, lm)
         return [tmp_path / f"scores/{name}/{kind}-b/{language}.parquet" for language in order]
 
     for name in rows:
+        inputs = SimpleNamespace(base=str(base), rows=files(name))
+        outputs = SimpleNamespace(loglik=scores(name, "loglik"), pmi=scores(name, "pmi", ("ko", "es")))
         params = SimpleNamespace(scoring=scoring)
-        for kind, more in (("loglik", {}), ("pmi", {"prompted": scores(name, "loglik", ("ko", "es"))})):
-            inputs = Namedlist(fromdict={"base": str(base), "rows": files(name), **more})
-            outputs = scores(name, kind)
-            script("score/base_loglik_scores").main(
-                SimpleNamespace(input=inputs, output=outputs, params=params)
-            )
+        script("score/base_likelihood_scores").main(
+            SimpleNamespace(input=inputs, output=outputs, params=params)
+        )
     inputs = SimpleNamespace(base=base, train=files("train"), rows=[*files("two"), *files("one")])
     params = SimpleNamespace(scoring=scoring, pairs=None, seed=1)
     outputs = [path for name in rows for path in scores(name, "probe")]
     script("score/base_probe_scores").main(SimpleNamespace(input=inputs, output=outputs, params=params))
-    found = read_scores([*outputs, *scores("two", "pmi")]).set_index(
+    found = read_scores([*outputs, *scores("two", "loglik"), *scores("two", "pmi")]).set_index(
         ["benchmark", "scorer", "language", "id"]
     )
     found = found[["score_chosen", "score_rejected"]]
     for language in ("es", "ko"):
         of_rows = found.loc[[("two", "pmi-b", language, row["id"]) for row in ROWS[3:]]]
         assert of_rows.to_numpy() == pytest.approx(pmi(lm, ROWS[3:]), abs=1e-5)
+        of_rows = found.loc[[("two", "loglik-b", language, row["id"]) for row in ROWS[3:]]]
+        logliks = LogLikelihood(lm).score(conversations_of(ROWS[3:]), "").values
+        assert of_rows.to_numpy() == pytest.approx(np.array(logliks), abs=1e-5)
     probe = probe_scores(frozen_features(lm, ROWS, ""), frozen_features(lm, ROWS[:2], ""), 1)
     of_rows = found.loc[[("one", "probe-b", "es", row["id"]) for row in ROWS[:2]]]
     assert of_rows.to_numpy() == pytest.approx(np.column_stack(probe), abs=1e-4)

@@ -33,12 +33,13 @@ class Job:
             "scoring": {"dtype": "float32", "max_length": 128, "token_budget": 200},
             "cache": str(self.cache),
             "may_be_missing": may_be_missing,
+            "top_layers": 0,
             "code": code,
         })  # fmt: skip
 
     def ends(self, how: Exception | None = None, at: str = "ko") -> list[str]:
         """Run it; return the languages that it scored. how: what is raised at a language."""
-        module, scored = script("score/configured_reward_scores"), []
+        module, scored = script("score/ready_made_scores"), []
         load = module.load_reward_model
 
         class Failing:

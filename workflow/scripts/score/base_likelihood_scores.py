@@ -23,11 +23,13 @@ def mean_logliks(lm: CausalLM, rows: Sequence[dict], label: str) -> np.ndarray:
 def main(snakemake):
     inputs, outputs = snakemake.input, snakemake.output
     lm = load_causal_lm(inputs.base, **snakemake.params.scoring)
-    for path, loglik, pmi in zip(inputs.rows, outputs.loglik, outputs.pmi, strict=True):
-        rows, label = read_jsonl(path), f"{Path(inputs.base).name}, {Path(path).stem}"
+    files, pmi = ({Path(path).stem: path for path in paths} for paths in (inputs.rows, outputs.pmi))
+    for loglik in outputs.loglik:
+        language = parse_score_path(loglik)["language"]
+        rows, label = read_jsonl(files[language]), f"{Path(inputs.base).name}, {language}"
         prompted = mean_logliks(lm, rows, label)
         bare = mean_logliks(lm, [{**row, "prompt": ""} for row in rows], f"{label}, without requests")
-        for output, scores in ((loglik, prompted), (pmi, prompted - bare)):
+        for output, scores in ((loglik, prompted), (pmi[language], prompted - bare)):
             write_scores(score_table(rows, *scores.T), output, **parse_score_path(output))
 
 
