@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 import trl
-import trl.trainer.utils
 from tiny_models import ROWS, grpo_settings, policy_settings, train
 from transformers import AutoModel
-from trl import kernels
+from trl.trainer import grpo_trainer
 
 from polyreward import accel
 from polyreward.accel.frozen import frozen_count
@@ -28,11 +27,6 @@ ROOMS = ("models", "training", "scoring", "alignment", "think_as_locals", "carb"
 @pytest.fixture(autouse=True)
 def as_with_cuda(monkeypatch):
     monkeypatch.setattr(accel, "on", lambda: False)
-    for name, own in {
-        "_use_triton": kernels.chunked_logprob._use_triton,
-        "_ChunkedLogProbFunction": kernels.ChunkedLogProbFunction,
-    }.items():
-        monkeypatch.setattr(trl.trainer.utils, name, own)  # other tests may have replaced it
 
 
 def ours(value) -> bool:
@@ -73,7 +67,6 @@ def assert_plain(trainer, kind):
     assert type(trainer) is kind
     # A reward model's collator puts all pairs of its requests into a batch, by TRL's own.
     assert patches(trainer.model) == {} and set(replaced(trainer)) <= {"data_collator"}
-    assert not ours(trl.trainer.utils._use_triton) and not ours(trl.trainer.utils._ChunkedLogProbFunction)
 
 
 def test_a_reward_models_trainer_is_trls(base, tmp_path, monkeypatch):
@@ -92,13 +85,11 @@ def test_a_reward_models_trainer_is_trls(base, tmp_path, monkeypatch):
     ],
 )
 def test_a_policys_trainer_is_trls(bases, tmp_path, monkeypatch, train_policy, settings, kind):
-    asked = (
-        bases["tiny-llama"],
-        ROWS,
-        settings,
-        Job(1, tmp_path / "checkpoints", tmp_path / "model", "policy"),
-    )
+    job = Job(1, tmp_path / "checkpoints", tmp_path / "model", "policy")
+    asked = (bases["tiny-llama"], ROWS, settings, job)
     assert_plain(trainer_of(monkeypatch, lambda: train_policy(*asked)), kind)
+    monkeypatch.setattr(accel, "on", lambda: True)
+    assert patches(trainer_of(monkeypatch, lambda: train_policy(*asked)).model)
 
 
 def test_grpos_trainer_is_trls(bases, tmp_path, monkeypatch):
@@ -107,6 +98,11 @@ def test_grpos_trainer_is_trls(bases, tmp_path, monkeypatch):
     job = Job(1, tmp_path / "checkpoints", tmp_path / "model", "grpo")
     asked = (bases["tiny-llama"], ["Hello?", "Why?"], settings, job, {}, {}, tmp_path)
     assert_plain(trainer_of(monkeypatch, lambda: grpo.train_policy(*asked)), trl.GRPOTrainer)
+    whole = (*asked[:2], settings.model_copy(update={"lora": None, "beta": 0.1}), *asked[3:])
+    trainer = trainer_of(monkeypatch, lambda: grpo.train_policy(*whole))
+    size = trainer.model.get_input_embeddings().num_embeddings
+    assert trainer.ref_model.get_input_embeddings().num_embeddings == size  # with an added pad token's row
+    assert not ours(grpo_trainer.create_model_from_path)
 
 
 def test_scorers_are_transformers_own(base, reward_folder):
@@ -136,6 +132,9 @@ def private_names(path: Path) -> list[str]:
 
 
 def test_what_is_private_to_others_is_used_in_accel_only():
+    assert [
+        path.name for path in LIBRARY.rglob("*.py") if "unittest" in path.read_text(encoding="utf-8")
+    ] == []
     paths = [path for room in ROOMS for path in (LIBRARY / room).rglob("*.py")]
     assert {path.name: names for path in paths if (names := private_names(path))} == {}
     assert private_names(LIBRARY / "accel/trainers.py")

@@ -1,11 +1,15 @@
 """What meets the vocabulary by parts has the log-probabilities and gradients that TRL's own function has."""
 
+import inspect
+
 import pytest
 import torch
 import trl.trainer.utils
+from trl.kernels import ChunkedLogProbFunction
 
 from polyreward.accel import vocabulary
 from polyreward.accel.vocabulary import ByParts
+from polyreward.training.policies import load_policy
 
 EVERYTHING = ("log_probs", "entropy", "is_top1")
 D_MODEL, WORDS = 12, 50
@@ -35,7 +39,10 @@ def applied(function, states, weight, targets, outputs=EVERYTHING, temperature=0
 @pytest.mark.parametrize("tokens", [0, 1, 11])
 def test_log_probabilities_entropies_and_gradients_are_trls(tokens):
     given = states_and_weight(tokens)
-    (ours, gradient), (theirs, their_gradient) = applied(ByParts, *given), applied(ByParts.whole, *given)
+    (ours, gradient), (theirs, their_gradient) = (
+        applied(ByParts, *given),
+        applied(ChunkedLogProbFunction, *given),
+    )
     for own, other in zip(ours, theirs, strict=True):
         assert own is other is None or torch.allclose(own.float(), other.float(), atol=1e-5)
     torch.testing.assert_close(gradient, their_gradient, atol=1e-5, rtol=1e-4)
@@ -68,7 +75,32 @@ def test_an_entropy_that_is_to_be_learnt_from_is_an_error_and_not_a_silent_zero(
         found[1].sum().backward()
 
 
-def test_trl_still_has_what_is_set():
-    """Else a new TRL calls it by another name, and nothing is saved."""
-    vocabulary.split_the_vocabulary()
-    assert trl.trainer.utils._ChunkedLogProbFunction is ByParts and trl.trainer.utils._use_triton("cpu")
+def test_a_model_s_own_forward_pass_changes_and_no_other_s(tiny_gemma, monkeypatch):
+    ids = torch.arange(40).reshape(2, 20) % 31 + 5
+    labels = ids.clone()
+    labels[:, :12] = -100
+    labels[1, 15:] = -100
+    found, seen, names, statistics = [], [], dict(vars(trl.trainer.utils)), vocabulary._statistics
+    monkeypatch.setattr(
+        vocabulary,
+        "_statistics",
+        lambda states, *given: seen.append(len(states)) or statistics(states, *given),
+    )
+    for split in (False, True, False):
+        model, _ = load_policy(tiny_gemma)
+        model.get_output_embeddings().weight.requires_grad_(False)
+        trl.trainer.utils.add_fused_lm_head(model, outputs=("log_probs", "entropy", "is_top1"))
+        plain = model.forward
+        if split:
+            vocabulary.split_the_vocabulary(model)
+            assert inspect.signature(model.forward) == inspect.signature(plain)
+        seen.clear()
+        given = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "labels": labels}
+        output = model(**given, fused_lm_head=True)
+        output.loss.backward()
+        gradient = model.get_decoder().layers[0].mlp.up_proj.weight.grad
+        found.append((output.log_probs, output.entropy, output.is_top1.float(), gradient))
+        assert sum(seen) == ((labels[:, 1:] != -100).sum() if split else 0)  # tokens that meet the vocabulary
+    for plain, saved, again in zip(*found, strict=True):
+        assert torch.allclose(plain, saved, atol=1e-5) and torch.equal(plain, again)
+    assert dict(vars(trl.trainer.utils)) == names

@@ -7,13 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-import trl.trainer.utils
 from made_up_scorers import ByText
 from support import refused, script
 from tiny_models import ROWS, policy_settings
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from polyreward.accel.vocabulary import split_the_vocabulary
 from polyreward.alignment.sampling import Policy, answers_of_runs, distinct_prompts
 from polyreward.core.conversations import rendered
 from polyreward.settings.transfer import Dpo, Sampling
@@ -78,25 +76,6 @@ def test_sft_changes_what_it_may_and_is_a_plain_folder(policy, bases):
     changed = [name for name in new if not torch.equal(new[name][: len(old[name])], old[name])]
     assert changed and all("layers.1." in name for name in changed)
     assert AutoTokenizer.from_pretrained(policy).chat_template.rstrip().endswith("{% endif %}")
-
-
-def test_what_no_loss_is_of_need_not_meet_the_vocabulary(base, monkeypatch):
-    ids = torch.arange(40).reshape(2, 20) % 31 + 5
-    labels = ids.clone()
-    labels[:, :12] = -100
-    found = []
-    for only_labels in (False, True):
-        model, _ = load_policy(base)
-        monkeypatch.setattr("trl.trainer.utils._use_triton", lambda device: False)
-        if only_labels:
-            split_the_vocabulary()
-            assert trl.trainer.utils._use_triton("cpu")  # else a new TRL asks elsewhere, and nothing is saved
-        trl.trainer.utils.add_fused_lm_head(model, outputs=("log_probs", "entropy"))
-        output = model(input_ids=ids, attention_mask=torch.ones_like(ids), labels=labels, fused_lm_head=True)
-        output.loss.backward()
-        gradient = model.get_decoder().layers[0].mlp.up_proj.weight.grad
-        found.append((output.log_probs, output.entropy, gradient))
-    assert all(torch.allclose(plain, saved, atol=1e-5) for plain, saved in zip(*found, strict=True))
 
 
 def dpo(policy, folder, settings, pairs=PAIRS):

@@ -5,7 +5,6 @@ import weakref
 
 import pytest
 import torch
-import trl.trainer.utils
 from peft import get_peft_model
 from tiny_models import ROOT
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -14,7 +13,6 @@ from transformers import LlamaConfig, LlamaForCausalLM, LlamaForSequenceClassifi
 from trl.kernels import chunked_logprob
 from trl.trainer.utils import add_fused_lm_head
 
-from polyreward.accel.vocabulary import ByParts
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.memory import CONTEXT, FRAGMENTS, Shape, scoring_bytes, training_bytes
 from polyreward.ops.resources import Job, ModelJob, too_large
@@ -137,8 +135,6 @@ def test_a_policy_s_training_meets_its_vocabulary_in_what_was_measured(
     shape, rows, length, half, adapters, monkeypatch
 ):
     """Triton's kernels and cuBLAS work in place, where torch on a CPU makes copies: stand-ins make none."""
-    # As on a card, also where another test has switched our own way on a CPU on
-    monkeypatch.setattr(trl.trainer.utils, "_ChunkedLogProbFunction", ByParts.whole)
     for name in ("_forward_tile", "_backward_tile", *(["_addmm_fp32"] if half else [])):
         monkeypatch.setattr(chunked_logprob, name, lambda *given, **options: None)
     lora = adapters and Lora(rank=8, alpha=16, top_layers=adapters)

@@ -1,9 +1,12 @@
 """TRL's trainers, sped up on a CPU; each function is called once, between making a trainer and training."""
 
+import contextlib
+from collections.abc import Callable, Iterator
 from types import MethodType
 
 import torch
-from trl import GRPOTrainer
+from trl import DPOTrainer, GRPOTrainer, SFTTrainer
+from trl.trainer import grpo_trainer
 
 from polyreward import accel
 from polyreward.accel.frozen import FrozenLayers, frozen_count
@@ -45,16 +48,36 @@ def speed_up_reward_trainer(trainer, settings: RewardModelTraining, label: str) 
         PairRows(model, settings.token_budget, frozen).install()
 
 
+def speed_up_policy_trainer(trainer: SFTTrainer | DPOTrainer | GRPOTrainer) -> torch.nn.Module:
+    """Let the model that trains multiply fewer tokens by its vocabulary; return it, without adapters."""
+    adapted = getattr(trainer.model, "peft_config", None)
+    model = trainer.model.get_base_model() if adapted else trainer.model
+    split_the_vocabulary(model)
+    return model
+
+
+@contextlib.contextmanager
+def references_loaded_by(load: Callable[[str], torch.nn.Module]) -> Iterator[None]:
+    """Let TRL load the frozen reference of a GRPOTrainer that is made meanwhile by a function of its folder.
+
+    TRL has no argument for it. Not a speed-up, so it is there with a CUDA device, too, and gone before
+    training begins."""
+    own = grpo_trainer.create_model_from_path
+    grpo_trainer.create_model_from_path = lambda path, **_: load(path)
+    try:
+        yield
+    finally:
+        grpo_trainer.create_model_from_path = own
+
+
 def speed_up_grpo_trainer(trainer: GRPOTrainer, processes: int) -> bool:
     """Let GRPO run a prompt once for all replies to it in a batch; returns whether it does.
 
     It does in one process and without gradient checkpointing, which keeps no cache. The loss is the same,
     to rounding."""
-    split_the_vocabulary()
+    model = speed_up_policy_trainer(trainer)
     if not accel.on():
         return False
-    adapted = getattr(trainer.model, "peft_config", None)
-    model = trainer.model.get_base_model() if adapted else trainer.model
     if processes > 1 or trainer.args.gradient_checkpointing or not runs_from_shared_prompts(model):
         return False
     generate_from_shared_prompts(model)

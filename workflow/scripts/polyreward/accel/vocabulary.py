@@ -3,8 +3,11 @@
 TRL does the first on GPUs only. Its parts leave the cache: per token of 262,144 words that takes three
 times as long."""
 
+import functools
+from types import FunctionType, MethodType
+
 import torch
-import trl.trainer.utils
+from trl.kernels import ChunkedLogProbFunction
 
 from polyreward import accel
 from polyreward.accel.onednn import product
@@ -12,29 +15,33 @@ from polyreward.accel.onednn import product
 TOKENS, WORDS = 512, 4096  # of a part
 
 
-def split_the_vocabulary() -> None:
-    """Let TRL's trainers of SFT, DPO and GRPO do so; the loss is the same, to rounding."""
-    if accel.on():
-        trl.trainer.utils._use_triton = lambda device: True
-        trl.trainer.utils._ChunkedLogProbFunction = ByParts
+def split_the_vocabulary(model) -> None:
+    """Let a model to which TRL has added its fused head do so; the loss is the same, to rounding.
+
+    Only this model changes: its forward pass is TRL's code with two names that mean something else there."""
+    if not accel.on():
+        return
+    fused = model.forward.__func__
+    names = {"__name__": __name__, "_use_triton": lambda device: True, "_ChunkedLogProbFunction": ByParts}
+    given = fused.__name__, fused.__defaults__, fused.__closure__
+    split = FunctionType(fused.__code__, {**fused.__globals__, **names}, *given)
+    split.__kwdefaults__ = fused.__kwdefaults__
+    # `generate` reads the signature.
+    model.forward = MethodType(functools.update_wrapper(split, fused, assigned=()), model)
 
 
 class ByParts:
     """TRL's function of log-probabilities, except the outputs that `Logprobs` computes faster."""
 
-    whole = trl.trainer.utils._ChunkedLogProbFunction
-
-    @classmethod
-    def apply(
-        cls, states, weight, bias, targets, temperature, chunk_size, softcap, logit_scale, outputs
-    ) -> tuple:
+    @staticmethod
+    def apply(states, weight, bias, targets, temperature, chunk_size, softcap, logit_scale, outputs) -> tuple:
         """Return log_probs, entropy, log_sum_sq_probs, mean_logits and is_top1 as TRL does; None for outputs
         that are not asked for."""
         plain = bias is None and softcap is None and not weight.requires_grad
         known = {"log_probs", "entropy", "is_top1"} >= set(outputs)
         exact = states.dtype == weight.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
         if not (plain and known and exact and states.device.type == "cpu"):
-            return cls.whole.apply(
+            return ChunkedLogProbFunction.apply(
                 states, weight, bias, targets, temperature, chunk_size, softcap, logit_scale, outputs
             )
         logprobs, *others = Logprobs.apply(states, weight, targets, logit_scale / temperature)

@@ -2,8 +2,8 @@
 
 import logging
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
+from types import MethodType
 
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
@@ -60,7 +60,8 @@ def pooled(model: torch.nn.Module) -> torch.nn.Module:
 
     With an `answer_header` (token ids) it is the head's mean over the answer's tokens."""
     if getattr(model.config, "answer_header", None):
-        model.__class__ = _over_answers(type(model))
+        # Its class stays that of transformers, which the folder names.
+        model.forward = MethodType(_over_answers, model)
     return model
 
 
@@ -74,15 +75,10 @@ def reward_of(model: torch.nn.Module, ids: Sequence[int], states: torch.Tensor) 
     return model.score(states[start:]).mean(dim=0)
 
 
-@cache
-def _over_answers(kind: type) -> type:
-    def forward(self, input_ids, attention_mask=None, **_) -> SequenceClassifierOutput:
-        """Return the rewards (conversations, 1)."""
-        mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
-        states = self.get_decoder()(input_ids=input_ids, attention_mask=mask, use_cache=False)
-        rows = zip(input_ids, states.last_hidden_state, mask.bool(), strict=True)
-        rewards = [reward_of(self, ids[keep].tolist(), state[keep]) for ids, state, keep in rows]
-        return SequenceClassifierOutput(logits=torch.stack(rewards))
-
-    # The same name and module, so that the folder names the class of transformers whose weights it holds.
-    return type(kind.__name__, (kind,), {"forward": forward, "__module__": kind.__module__})
+def _over_answers(model, input_ids, attention_mask=None, **_) -> SequenceClassifierOutput:
+    """Return the rewards (conversations, 1)."""
+    mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+    states = model.get_decoder()(input_ids=input_ids, attention_mask=mask, use_cache=False)
+    rows = zip(input_ids, states.last_hidden_state, mask.bool(), strict=True)
+    rewards = [reward_of(model, ids[keep].tolist(), state[keep]) for ids, state, keep in rows]
+    return SequenceClassifierOutput(logits=torch.stack(rewards))

@@ -4,16 +4,14 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
-from unittest.mock import patch
 
 import torch
 from accelerate import PartialState
 from accelerate.utils import gather
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
-from trl.trainer import grpo_trainer
 
-from polyreward.accel.trainers import speed_up_grpo_trainer
+from polyreward.accel.trainers import references_loaded_by, speed_up_grpo_trainer
 from polyreward.core.conversations import rendered
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.processes import count
@@ -99,7 +97,7 @@ def train_by_grpo(
 
     # The frozen copy that the KL divergence is to is loaded as policies are. TRL would load one without the
     # row of an added pad token, and in float32.
-    with patch.object(grpo_trainer, "create_model_from_path", lambda path, **_: load_policy(path, dtype)[0]):
+    with references_loaded_by(lambda path: load_policy(path, dtype)[0]):
         trainer = GRPOTrainer(
             model=model,
             reward_funcs=counting_ties(rewarder.functions(), rewarder.weights, settings.generations),

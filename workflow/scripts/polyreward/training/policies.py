@@ -8,7 +8,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
 
 from polyreward.accel.onednn import multiply_by_onednn
-from polyreward.accel.vocabulary import split_the_vocabulary
+from polyreward.accel.trainers import speed_up_policy_trainer
 from polyreward.core.conversations import as_messages, as_turns, rendered
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.processes import count
@@ -132,5 +132,5 @@ def _train(
         counts = {"examples": kept_by_trl, "left_out": len(examples) - kept_by_trl}
         return {"settings": in_record, "seed": job.seed, **counts, "losses": losses}
 
-    split_the_vocabulary()
+    speed_up_policy_trainer(trainer)
     finish_training(trainer, tokenizer, lambda: load_policy(start_folder)[0], record, job)

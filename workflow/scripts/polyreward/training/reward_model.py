@@ -33,11 +33,11 @@ PROBLEMS = 10  # of rows that are listed
 def tokenized_requests(rows: Sequence[dict], tokenizer, max_length: int) -> tuple[Dataset, dict[str, int]]:
     """Tokenise preference rows for TRL, truncating on the left first, since TRL drops what is too long.
 
-    Returns a dataset of requests, whose chosen_ids and rejected_ids are lists of sequences, one of each pair;
-    and `margin`, a list of numbers, where any row has one: TRL's loss wants chosen to lead by it, and others
-    have 0. And counts: requests, pairs, truncated (either side), dropped (the same after truncation). A row
-    without a `request` is a request by itself. Raises PolyrewardError where a margin is no number, or a row
-    has another number, which no loss would read."""
+    Returns a dataset of requests, whose chosen_ids and rejected_ids are lists of sequences, one of each pair.
+    Where any row has a `margin`, by which TRL's loss wants chosen to lead, so has each pair: 0 without one.
+    And counts: requests, pairs, truncated (either side), dropped (the same after truncation). A row without
+    a `request` is a request by itself. Raises PolyrewardError where a margin is no number, or a row has
+    another number, which no loss would read."""
     raise_all(chain.from_iterable(map(_number_problems, rows)), "preference rows to train on", PROBLEMS)
     with_margins = any(row.get("margin") is not None for row in rows)
     requests: dict[str | int, dict[str, list]] = {}
