@@ -258,7 +258,9 @@ def test_the_gate_compares_the_scorers_that_are_no_baselines_with_those_that_are
         paths[-1].parent.mkdir(parents=True)
         of_one = together({name: scores(right, rows)}, rows)
         write_scores(of_one, paths[-1], benchmark="bench", scorer=name, language="en")
-    kinds = {name: "classifier" if "_" in name else "baseline" for name in [*rights, "other_en", "probe-gemma"]}
+    kinds = {
+        name: "classifier" if "_" in name else "baseline" for name in [*rights, "other_en", "probe-gemma"]
+    }
     facts = {"name": "bench", "sections": INDEPENDENT.sections, "weights": {}}
     params = {"benchmark": facts, "interval": vars(INTERVAL), "caption": "c"}
     inputs = {"scores": paths, "sheet": sheet_file(tmp_path, kinds)}

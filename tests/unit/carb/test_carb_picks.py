@@ -100,7 +100,12 @@ def test_pooling_benchmarks_and_standard_errors_over_questions():
 
 def test_points_have_the_bases_of_the_sheet_and_a_knockout_its_judge_s_score_on_the_other_benchmark():
     """rewardbench has only reward models; a judge and its knock-out differ on CARB."""
-    kinds = {"gemma_en": "classifier", "judge": "generative", "judge-knockout": "generative", "api": "generative"}
+    kinds = {
+        "gemma_en": "classifier",
+        "judge": "generative",
+        "judge-knockout": "generative",
+        "api": "generative",
+    }
     made_up = sheet(kinds, bases={"judge": "qwen", "judge-knockout": "qwen"})
     picks = picks_of(dict.fromkeys(kinds, scored([1, 0, 0, 0], [1, 0, 0, 0])))
     carb = pd.DataFrame({"scorer": list(kinds), "carb": [10.0, 20.0, 30.0, 40.0]})
