@@ -42,6 +42,20 @@ def test_states_that_reward_models_share_are_of_the_base_that_they_start_from():
     }
 
 
+def test_passages_are_translated_into_a_language_that_they_do_not_bring():
+    made, folder = files_of_jobs(planned_whole(*FRENCH)), "results/tiny_french/work/3_translated/passages"
+    of_rule = {rule: outputs for rule, _, outputs in made}
+    brought = [f"{folder}/{language}.jsonl" for language in ("en", "es", "it", "ko", "zh")]
+    assert of_rule["passages"] == brought
+    assert of_rule["translated_passages"] == [f"{folder}/fr.jsonl"]
+
+
+def test_a_policy_is_trained_by_each_reward_model_that_is_named():
+    made = files_of_jobs(planned_whole("--configfile", TINY))
+    trained = [outputs[0].rpartition("grpo_")[2] for rule, _, outputs in made if rule == "grpo_policy"]
+    assert sorted(trained) == ["tiny-judge", "tiny-llama_en"]
+
+
 def jobs_from_nothing(*arguments):
     """Return {rule: jobs} of a dry run from nothing."""
     ran = snakemake("-n", "--forceall", "--cores", "2", *arguments)
@@ -164,6 +178,20 @@ reward_models:
     assert (
         jobs_with(tmp_path, entries, "results/subsets.csv")["ready_made_scores"] == 4 * 3 + 2
     )  # benchmarks; two judges of mini
+
+
+def test_a_reward_model_whose_name_begins_as_a_judge_of_think_as_locals_is_none(tmp_path):
+    (tmp_path / "mine.yaml").write_text(
+        "reward_models: {locals-mine: {kind: implicit, model: tiny-gemma}}\n", encoding="utf-8"
+    )
+    table = "results/tiny/carb_perturbation.csv"
+    ran = snakemake("-n", "--forceall", table, "--configfile", TINY, str(tmp_path / "mine.yaml"))
+    assert ran.returncode == 0, ran.stdout
+    (read,) = (inputs for rule, inputs, _ in files_of_jobs(ran) if rule == "carb_sensitivity")
+    assert (
+        len([path for path in read if "/locals-mine/" in path and path.endswith("parquet")]) == 2 * 10
+    )  # cultures
+    assert len(read) == len(set(read))  # scores and those of judges are different files
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])

@@ -14,6 +14,7 @@ from snakemake.persistence import UNREPRESENTABLE
 from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, Quietness, ResourceSettings
 from support import ROOT, TINY
 
+from polyreward.core.seeds import job_seed
 from polyreward.ops.environments import STAGES
 
 # {environment: rules that need it instead of their stage's}
@@ -107,3 +108,11 @@ def test_a_setting_of_each_section_that_a_rule_gets_is_recorded(tiny_plan, tmp_p
     before, after = recorded(tiny_plan), recorded(planned(tmp_path / "edited.yaml"))
     changed = {job[0] for job in after if after[job] != before[job]}
     assert changed == set().union(*(rules for _, rules in SECTIONS.values()))
+
+
+def test_runs_of_grpo_share_a_seed_and_each_repeat_of_full_has_its_own(tiny_plan):
+    jobs = [job for job in tiny_plan.dag.jobs if job.rule.name == "locals_grpo"]
+    seeds = {job.wildcards.run: job.params.seed for job in jobs}
+    root = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["seed"]
+    assert seeds.pop("full-2") == job_seed(root, "locals_grpo", "2")
+    assert len(seeds) > 2 and set(seeds.values()) == {job_seed(root, "locals_grpo")}

@@ -103,7 +103,7 @@ rule carb_sensitivity:
         scores=collect(
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
             row=lookup(
-                "table == 'carb_perturbation' and benchmark == 'carb_perturbation' and not scorer.str.startswith('locals-')",
+                f"table == 'carb_perturbation' and benchmark == 'carb_perturbation' and scorer not in {list(PERTURBED_JUDGES)}",
                 within=SCORES,
             ),
         ),
@@ -113,7 +113,9 @@ rule carb_sensitivity:
         ),
         judged=collect(
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
-            row=lookup("table == 'carb_perturbation' and scorer.str.startswith('locals-')", within=SCORES),
+            row=lookup(
+                f"table == 'carb_perturbation' and scorer in {list(PERTURBED_JUDGES)}", within=SCORES
+            ),
         ),
         matches=expand("<scores>/locals/{judge}/matches.parquet", judge=PERTURBED_JUDGES.values()),
         replies=[

@@ -3,6 +3,7 @@
 import pytest
 from settings_data import SERVE as LIMITS
 from settings_data import settings_with
+from small_scale import small_scale
 
 from polyreward.core.codehash import code_at
 from polyreward.sheet.catalogs import Catalog
@@ -97,3 +98,26 @@ def test_a_judge_waits_for_the_words_of_its_question_only_where_they_are_fetched
         assert files.loadable(entry)["question"] == question
         assert files.folders(entry) == ["here", *waits]
     assert files.folders({"path": "here"}) == ["here"]
+
+
+def test_a_base_is_fetched_or_made_and_reward_models_start_from_it_or_from_its_lowest_layers():
+    models = small_scale(reward_model__depth={"a": 3})
+    assert [models.base(name) for name in "ab"] == [
+        "out/work/1_sources/models/a",
+        "out/work/2_prepared/models/b",  # with random weights
+    ]
+    assert models.reward_base("a") == "out/work/4_models/bases/a"
+    assert models.reward_base("b") == models.base("b")
+
+
+def test_a_policy_starts_from_supervised_training_where_there_is_some():
+    assert small_scale().policy_start == "out/work/2_prepared/models/p"
+    trained = small_scale(alignment={"policy": "p", "sft": {"epochs": 1}})
+    assert trained.policy_start == "out/work/4_models/policies/sft"
+
+
+def test_policies_are_judged_by_a_model_of_the_catalog_or_by_one_that_is_trained_for_it():
+    ours = small_scale(alignment={"judge": None, "reward_base": "a"})
+    assert ours.alignment_judge("ko") == {"kind": "classifier", "path": "out/work/4_models/judges/a_ko"}
+    theirs = small_scale(alignment={"judge": "judge"})
+    assert theirs.alignment_judge("ko") == {"kind": "generative", "model": "b"}

@@ -2,14 +2,24 @@
 
 import dataclasses
 import json
+from io import StringIO
 from itertools import product
 
+import pandas as pd
 import pytest
-from small_scale import CATALOG, small_settings
+from small_scale import CATALOG, small_scale, small_settings
 from support import refused
 
 from polyreward.core.sheet import SHEET_COLUMNS, half_right, of_table, read_sheet
-from polyreward.sheet.scorers import gate_models, local_judges, printed, sheet_of, trained_models
+from polyreward.sheet.scorers import (
+    gate_models,
+    local_judges,
+    printed,
+    published,
+    sheet_of,
+    sheet_text,
+    trained_models,
+)
 
 TEXT = "length tfidf-answer tfidf-prompt-answer"
 SMALLER = {"bases": ["a"], "target_languages": ["es"], "own_benchmarks__yours__language": "es"}
@@ -177,6 +187,11 @@ def test_tables_have_the_off_the_shelf_rows_that_are_named_and_carb_has_all():
         assert {*shelf, "my-rm"} <= scorers
 
 
+def test_only_reward_models_of_the_catalog_in_a_table_are_published():
+    settings = small_settings(think_as_locals__others=["unused", "my-rm"])
+    assert list(published(settings, CATALOG)) == ["judge", "unused"]
+
+
 def test_without_bases_nothing_is_trained_and_what_is_listed_is_scored():
     sheet = sheet_with(bases=[])
     assert not [name for name, row in sheet.rows.items() if row.trained_in]
@@ -203,10 +218,10 @@ def test_judges_without_a_warm_up():
 
 def test_the_printed_sheet_has_texts_and_is_read_back(tmp_path):
     sheet = sheet_with(**SMALLER)
-    table = printed(sheet, ["en", "es"])
+    table = printed(sheet)
     assert list(table.columns) == SHEET_COLUMNS
     rows = table.set_index("scorer").T
-    items = "carb:ar+ko carb_perturbation:ar+ko carb_consistency:ar+ko candidates:p"
+    items = "carb:* carb_perturbation:* carb_consistency:* candidates:p"
     assert rows["a_es"].to_dict() == {
         "kind": "classifier", "base": "a", "trained_in": "es", "seed": "1", "ties": "wrong",
         "benchmarks": f"bench:* pairs:es mine:de yours:es {items}",
@@ -224,6 +239,24 @@ def test_the_printed_sheet_has_texts_and_is_read_back(tmp_path):
     assert list(read.index) == list(sheet.rows)
     assert half_right(read) == [name for name, row in sheet.rows.items() if row.ties == "half"]
     assert of_table(read, "table2") == ["my-rm", "judge", "loglik-a"]
+
+
+def test_the_command_prints_scorers_or_score_files_all_or_those_whose_names_have_a_part():
+    models = small_scale(**SMALLER)
+    heading, *lines = sheet_text(models, ["knockout", "a_en_seed3"]).splitlines()
+    assert heading.split() == [*SHEET_COLUMNS[:-1]]
+    assert [line.split()[0] for line in lines] == ["a_en_seed3", "judge-knockout"]
+    columns = [line.index("wrong") for line in lines]
+    assert columns[0] == columns[1] == heading.index("ties")
+    heading, *lines = sheet_text(models, ["a_en_seed3"], scores=True, csv=True).splitlines()
+    assert (heading, lines) == ("table,benchmark,scorer,language", ["gate,bench,a_en_seed3,en"])
+    read = pd.read_csv(StringIO(sheet_text(models, [], csv=True)), dtype=str, keep_default_na=False)
+    assert read.equals(printed(sheet_of(models.settings, models.catalog)))
+    text = refused(sheet_text, models, ["judge", "nobody", "nothing"])
+    assert text.splitlines()[1:] == [
+        "  - `nobody` is in no scorer's name",
+        "  - `nothing` is in no scorer's name",
+    ]
 
 
 def test_what_is_wrong_with_a_sheet_is_reported_at_once():
