@@ -10,6 +10,7 @@ from support import ROOT
 
 def test_make_keeps_caches_in_its_folder_where_home_cannot_be_written_to(tmp_path):
     (tmp_path / "Snakefile").write_text('rule one:\n    output: "results/out"\n    shell: "touch {output}"\n')
+    (tmp_path / "config.yaml").write_text("results: results\n")
     home = tmp_path / "home"
     home.touch()  # a file, since root may write to any folder
     command = ["make", "-f", ROOT / "Makefile", "-o", ".venv/ready", f"BIN={Path(sys.executable).parent}"]

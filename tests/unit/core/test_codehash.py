@@ -48,7 +48,7 @@ def rerun(package, before):
 
 # {edit: module, what it says, what it says then, scripts that rerun, scripts that do not}
 EDITS = {
-    "what holds libraries to AVX2": ("ops/jobs", '"avx2"', '"avx512"', set(SCRIPTS), set()),
+    "what holds libraries to AVX2": ("ops/machine", '"avx2"', '"avx512"', set(SCRIPTS), set()),
     "an error's words": ("sources/hub", "the hub refused the token", "the token is wrong", {"hub_model", "base_model"}, {"table1"}),
     "imported inside a function": ("translation/lm", "do_sample", "sample", {"translated_rows"}, {"training_pool"}),
     "logic": ("core/seeds", "digest[:4]", "digest[:5]", {"alignment_prompts"}, {"artifact_sums"}),

@@ -130,7 +130,7 @@ def sheet_of(settings: Settings, catalog: Catalog) -> Sheet:
     """Return a scale's sheet.
 
     Raises:
-        PolyrewardError: scorers share a name, a scorer's base is in no catalog, or nobody scores a benchmark.
+        PolyrewardError: scorers share a name, a scorer's base is in no catalog, or a benchmark has no scorer.
     """
     scorers = list(_scorers(settings, catalog))
     rows = {row.scorer: row for row in scorers}
