@@ -127,7 +127,9 @@ def test_the_published_words_of_two_questions_are_fetched_only_where_they_are_wa
 def test_think_as_locals_is_evaluated_on_m_rewardbench_in_the_paper_s_languages():
     jobs = files_of_jobs(planned_whole("--configfile", PAPER))
     (inputs,) = (
-        inputs for _, inputs, outputs in jobs if outputs and outputs[0].endswith("locals/full/rewardbench.parquet")
+        inputs
+        for _, inputs, outputs in jobs
+        if outputs and outputs[0].endswith("locals/full/rewardbench.parquet")
     )
     folder, cultures = "results/paper/work/3_translated/multilingual-rewardbench", ("ar", "zh", "ja")
     assert [path for path in inputs if "/3_translated/" in path] == [
