@@ -19,6 +19,7 @@ from polyreward.sheet.scorers import (
     sheet_of,
     sheet_text,
     trained_models,
+    without_question,
 )
 
 TEXT = "length tfidf-answer tfidf-prompt-answer"
@@ -282,3 +283,8 @@ def test_a_reward_model_of_the_user_s_is_not_called_as_another_scorer(name):
     entry = {"kind": "classifier", "path": "rm"}
     text = refused(sheet_of, small_settings(reward_models={name: entry}), CATALOG)
     assert f"2 scorers are named `{name}` (classifier and " in text
+
+
+def test_carb_asks_a_judge_about_four_answers_without_its_question_about_two():
+    judge = {"kind": "generative", "model": "a", "verdict": "text", "question": "rewardbench"}
+    assert without_question(judge) == {"kind": "generative", "model": "a", "verdict": "text"}
