@@ -8,7 +8,7 @@ rule transfer_comparison:
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
             row=lookup("table == 'table1'", within=SCORES),
         ),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
     output:
         "<analysis>/transfer.csv",
     log:
@@ -32,7 +32,7 @@ rule transfer_gap:
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
             row=lookup("table == 'transfer_gap'", within=SCORES),
         ),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
     output:
         "<analysis>/transfer_gap.csv",
     log:
@@ -57,7 +57,7 @@ rule language_comparison:
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
             row=lookup("table == 'language_comparison' and language == '{language}'", within=SCORES),
         ),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
     output:
         "<analysis>/languages/{language}.csv",
     log:
@@ -80,7 +80,7 @@ rule ready_made_comparison:
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
             row=lookup("table == 'table2'", within=SCORES),
         ),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
     output:
         "<analysis>/ready_made.csv",
     log:
@@ -107,7 +107,7 @@ rule scorer_comparison:
                 within=SCORES,
             ),
         ),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
     output:
         scorers="<analysis>/scorers/{benchmark}_{language}.csv",
         subsets="<analysis>/subsets/{benchmark}_{language}.csv",
@@ -132,7 +132,7 @@ rule twin_comparison:
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
             row=lookup("table == 'twins' and language == '{language}'", within=SCORES),
         ),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
     output:
         "<analysis>/twins/{language}.csv",
     log:

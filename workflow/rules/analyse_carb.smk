@@ -10,7 +10,7 @@ rule carb_comparison:
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
             row=lookup("table == 'carb_leaderboard'", within=SCORES),
         ),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
     output:
         leaderboard="<analysis>/carb/leaderboard.parquet",
         groups="<analysis>/carb/groups.parquet",
@@ -40,7 +40,7 @@ rule carb_picks:
         ),
         before=["<scores>/grpo/start.jsonl"] if REWARDING else [],
         trained=expand("<scores>/grpo/answers/{name}.jsonl", name=REWARDING),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
     output:
         "<analysis>/carb/picks.csv",
     log:
@@ -63,7 +63,7 @@ rule carb_points:
         picks="<analysis>/carb/picks.csv",
         leaderboard="<analysis>/carb/leaderboard.parquet",
         rewardbench=expand("<analysis>/languages/{language}.csv", language=LANGUAGES),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
     output:
         "<analysis>/carb/points.csv",
     log:
@@ -121,7 +121,7 @@ rule carb_sensitivity:
         replies=[
             f"<scores>/carb_perturbation/{name}/replies.csv" for name in [*REWARD_MODELS, *PERTURBED_JUDGES]
         ],
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
     output:
         "<analysis>/carb/perturbation.parquet",
     log:
@@ -149,7 +149,7 @@ rule carb_agreement:
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
             row=lookup("table == 'carb_consistency' and benchmark == 'carb'", within=SCORES),
         ),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
     output:
         "<analysis>/carb/agreement_pairs.parquet",
     log:
@@ -180,7 +180,7 @@ rule locals_comparison:
             "<scores>/locals/{row.scorer}/replies.csv",
             row=lookup("table == 'carb_{compared}' and language == 'carb'", within=SCORES),
         ),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
     output:
         "<analysis>/locals/{compared}.parquet",
     log:

@@ -17,7 +17,7 @@ STACKED = {
 NOTEBOOKS = {
     "transfer": [
         "workflow/catalog/benchmarks.yaml",
-        ancient("<results>/work/scorers.csv"),
+        "<results>/work/scorers.csv",
         *expand(
             "<results>/{name}.csv",
             name=["table1", "figure1", "figure2", "figure2_ks", "figure3", "figure3_judge"],
@@ -86,7 +86,7 @@ rule language_table:
     # Tables 3-7, and 8 for a further language: every reward model on one evaluation language.
     input:
         table=lambda wc: f"<analysis>/languages/{ARTIFACTS.language_tables[wc.language_table]}.csv",
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
     output:
         **table_files("{language_table}"),
     log:
@@ -131,7 +131,7 @@ rule gate:
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
             row=lookup("table == 'gate'", within=SCORES),
         ),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
     output:
         **table_files("gate"),
     log:
@@ -155,7 +155,7 @@ rule anchor:
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
             row=lookup("table == 'anchor'", within=SCORES),
         ),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
         printed=[FILE(f"resources/published/transfer_{table}.csv") for table in ["tables3to7", "table2"]],
     output:
         **{kind: f"<results>/anchor.{kind}" for kind in ["csv", "md", "tex", "html"]},
@@ -180,7 +180,7 @@ rule transfer_claims:
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
             row=lookup("table == 'transfer_claims'", within=SCORES),
         ),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
         states=expand("<scores>/passages/{base}.safetensors", base=BASES),
         norms=expand("<analysis>/embedding_norms/{base}.csv", base=EMBEDDED),
         ks=expand("<analysis>/embedding_norms/{base}_ks.csv", base=EMBEDDED),
@@ -361,7 +361,7 @@ rule own_benchmark_table:
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
             row=lookup("table == 'benchmark_{benchmark}'", within=SCORES),
         ),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
     output:
         **table_files("benchmark_{benchmark}"),
     log:

@@ -21,7 +21,7 @@ rule carb_claims:
             "<scores>/locals/{row.scorer}/carb.parquet",
             row=lookup("table == 'carb_judge_claims' and language == 'carb'", within=SCORES),
         ),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
         published=expand(
             FILE("resources/published/carb_{table}.csv"),
             table=["leaderboard", "correlation", "perturbation", "think_as_locals"],

@@ -184,7 +184,7 @@ rule passage_states:
     input:
         base=lambda wc: MODELS.reward_base(wc.base),
         models=expand("<models>/{{base}}_{training}", training=LANGUAGES),
-        sheet=ancient("<results>/work/scorers.csv"),
+        sheet="<results>/work/scorers.csv",
         passages=expand("<translated>/passages/{language}.jsonl", language=LANGUAGES),
     output:
         "<scores>/passages/{base}.safetensors",
