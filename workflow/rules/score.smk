@@ -184,7 +184,6 @@ rule passage_states:
     input:
         base=lambda wc: MODELS.reward_base(wc.base),
         models=expand("<models>/{{base}}_{training}", training=LANGUAGES),
-        sheet="<results>/work/scorers.csv",
         passages=expand("<translated>/passages/{language}.jsonl", language=LANGUAGES),
     output:
         "<scores>/passages/{base}.safetensors",

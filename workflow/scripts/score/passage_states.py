@@ -14,8 +14,8 @@ from polyreward.accel.trees import last_states
 from polyreward.core.draws import in_every_language
 from polyreward.core.files import read_jsonl
 from polyreward.core.logs import progress
+from polyreward.core.naming import ModelName
 from polyreward.core.seals import METADATA, intact, sealed_file
-from polyreward.core.sheet import read_sheet
 from polyreward.models.devices import device
 from polyreward.ops.jobs import run
 
@@ -57,8 +57,7 @@ def main(snakemake):
     passages = in_every_language({Path(path).stem: read_jsonl(path) for path in inputs.passages})
     texts = [[row["text"] for row in passages[language]] for language in params.languages]
     folders = {"base": inputs.base}
-    trained_in = read_sheet(inputs.sheet)["trained_in"]
-    folders |= {trained_in[Path(path).name]: path for path in inputs.models}
+    folders |= {ModelName.parse(Path(path).name).language: path for path in inputs.models}
     known: dict = {}  # what the layers that all these models share make of the texts
     states = {
         name: parallel_states(
