@@ -142,7 +142,9 @@ def test_answers_that_are_the_same_after_truncation_tie_exactly_and_a_tie_is_wro
 
 def test_a_head_that_gives_nan_is_refused_with_the_ids(classifier):
     classifier.model.score.weight.data[:] = float("nan")
-    with pytest.raises(PolyrewardError, match=r"the scores of 6 rows are NaN \(r0, r1, r2, r3, r4, r5\)"):
+    with pytest.raises(
+        PolyrewardError, match=r"the scores of 6 rows are NaN or infinite \(r0, r1, r2, r3, r4, r5\)"
+    ):
         score_rows(classifier, ROWS, "")
 
 
@@ -327,12 +329,15 @@ def test_a_model_scores_by_its_own_code_where_that_is_allowed(trained, tmp_path)
     assert scores_of(loaded(folder)) == pytest.approx(plain, abs=1e-5)
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 @pytest.mark.parametrize("bad", [[7], list(range(30))], ids=len)
-def test_only_the_rows_without_a_score_are_named_and_at_most_ten(bad):
+def test_only_the_rows_without_a_score_are_named_and_at_most_ten(bad, value):
     rows = [{"id": f"r{n}", "subset": "a", "category": "A"} for n in range(30)]
     listed = ", ".join(f"r{n}" for n in bad[:10])
-    with pytest.raises(PolyrewardError, match=rf"^the scores of {len(bad)} rows are NaN \({listed}\)"):
-        score_table(rows, [1.0] * 30, [float("nan") if n in bad else 0.0 for n in range(30)])
+    with pytest.raises(
+        PolyrewardError, match=rf"^the scores of {len(bad)} rows are NaN or infinite \({listed}\)"
+    ):
+        score_table(rows, [1.0] * 30, [value if n in bad else 0.0 for n in range(30)])
 
 
 def test_subset_summary_of_known_scores():

@@ -50,7 +50,7 @@ def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> p
     """Score evaluation rows; return the columns of `score_table`, truncated_share and within_noise.
 
     score_rejected: the highest of the rejected. within_noise: the margin is no larger than `margin_noise`.
-    Raises PolyrewardError that names rows whose scores are NaN."""
+    Raises PolyrewardError that names rows whose scores are NaN or infinite."""
     scores = reward_model.score(conversations_of(rows), label)
     chosen, rejected = _chosen_and_best(scores.values)
     table, margins = score_table(rows, chosen, rejected), chosen - rejected
@@ -99,7 +99,7 @@ def score_table(rows: Sequence[dict], chosen: Sequence[float], rejected: Sequenc
     """Return id, template, subset, category, score_chosen and score_rejected of each row.
 
     A row without a template is its own, by its id. Raises PolyrewardError that names rows whose scores are
-    NaN."""
+    NaN or infinite."""
     table = pd.DataFrame(
         {
             "id": [row["id"] for row in rows],
@@ -110,10 +110,11 @@ def score_table(rows: Sequence[dict], chosen: Sequence[float], rejected: Sequenc
             "score_rejected": np.asarray(rejected, dtype="float64"),
         }
     )
-    bad = table[table[["score_chosen", "score_rejected"]].isna().any(axis=1)]
+    bad = table[~np.isfinite(table[["score_chosen", "score_rejected"]]).all(axis=1)]
     if len(bad):
         listed = ", ".join(bad["id"].head(NAMED))
         raise PolyrewardError(
-            f"the scores of {len(bad)} rows are NaN ({listed}); try `dtype: float32`, or leave the scorer out"
+            f"the scores of {len(bad)} rows are NaN or infinite ({listed}); try `dtype: float32`, or leave the"
+            " scorer out"
         )
     return table
