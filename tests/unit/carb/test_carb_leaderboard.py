@@ -59,8 +59,8 @@ def display(table: pd.DataFrame) -> pd.DataFrame:
 
 def test_a_kind_that_nobody_knows_is_an_error_and_no_baseline():
     tables = {"a": all_alike(1), "b": all_alike(0)}
-    said = refused(Leaderboard, tables, {"a": "classifier", "b": "regression"}, CULTURES, DOMAINS, INTERVAL)
-    assert "`regression` is unknown; core/kinds.py has baseline, classifier, generative, implicit" in said
+    said = refused(Leaderboard, tables, {"a": "classifier", "b": "clasifier"}, CULTURES, DOMAINS, INTERVAL)
+    assert "`clasifier` is unknown; core/kinds.py has baseline, classifier, generative, implicit" in said
 
 
 @pytest.mark.parametrize(("ties", "right"), [("wrong", [1, 0, 0, 0]), ("shared", [1, 0.5, 0, 0.25])])
