@@ -28,6 +28,7 @@ EDITS = {
     "a constant that nobody uses": (f"{LIBRARY}/transfer/figure3.py", "EVEN = 50", "ODD = 51\nEVEN = 50", {"figure3"}),
     "a setting of DPO": ("workflow/scales/tiny.yaml", "  dpo: {", "  dpo: {beta: 0.2, ", {"dpo_policy"}),
     "a setting of scoring": ("config.yaml", "scoring:\n  max_length: 512", "scoring:\n  max_length: 500", SCORERS),
+    "a reward model of one's own": ("config.yaml", "reward_models: {}", "reward_models: {mine: {kind: implicit, model: tiny-gemma}}", {"scorers"}),
     "threads of a job": ("config.yaml", "seed: 42", "threads: {train: 2}\nseed: 42", set()),
     "a comment in the settings": ("config.yaml", "seed: 42", "seed: 42 # why", set()),
     "a model of the catalog": ("workflow/catalog/models.yaml", "hidden_size: 32", "hidden_size: 64", {"random_base_model"}),

@@ -10,6 +10,7 @@ sys.path.insert(0, str(WORKFLOW / "scripts"))  # the library that belongs to the
 from polyreward.core.codehash import code_of
 from polyreward.core.naming import TEXT_BASELINES, ModelName, one_of, seed_suffix
 from polyreward.core.seeds import job_seed
+from polyreward.core.sheet import KNOCKOUT
 from polyreward.ops.folder_lock import hold_folder
 from polyreward.ops.resources import written_at_once
 from polyreward.ops.workflow import (
@@ -42,16 +43,16 @@ from polyreward.sheet.scorers import (
 )
 
 PLAN = read_plan(workflow, config, report)
-# PROJECT: where its own files are; SETTINGS: config.yaml; CATALOG: workflow/catalog/; MODELS: where models lie; ARTIFACTS: tables and
-# figures; RESOURCES: what jobs ask for; CLAIMS: workflow/claims.yaml
-PROJECT, SETTINGS, CATALOG, MODELS, SCORERS, ARTIFACTS, RESOURCES, CLAIMS = PLAN
-FILE = PROJECT.file  # where a file of the project is, also where another workflow uses this one
+# config.yaml; workflow/catalog/; workflow/claims.yaml; where models lie; what jobs ask for; tables and figures
+SETTINGS, CATALOG, CLAIMS = PLAN.settings, PLAN.catalog, PLAN.claims
+MODELS, RESOURCES, ARTIFACTS = PLAN.models, PLAN.resources, PLAN.artifacts
 caption, table_files, figure_files = ARTIFACTS.caption, ARTIFACTS.table_files, ARTIFACTS.figure_files
+FILE = PLAN.project.file  # where a file of the project is, also where another workflow uses this one
 
 # The sheet: a row for each scorer, by its name, with its kind, base, trained_in, seed, ties and entry
-SHEET = SCORERS.scorers
+SHEET = PLAN.sheet.scorers
 # Which table reads which scores: rows of table, benchmark, scorer and language
-SCORES = SCORERS.scores
+SCORES = PLAN.sheet.scores
 # How each scorer is loaded, and the folders that it is loaded from
 ENTRIES = {name: MODELS.loadable(entry) for name, entry in SHEET.entry.items() if entry}
 FOLDERS = {name: MODELS.folders(entry) for name, entry in SHEET.entry.items() if entry}
@@ -86,12 +87,11 @@ INTERVAL, CONFIDENCE, SEED = SETTINGS.interval, SETTINGS.confidence, SETTINGS.se
 ALIGNMENT, CARB, LOCALS = SETTINGS.alignment, SETTINGS.carb, SETTINGS.think_as_locals
 CULTURES, DOMAINS = CARB.cultures, CARB.domains
 
-# Reward models: those of config.yaml and of off_the_shelf; those that are trained here, all seeds; one seed, then ready-made
+# Reward models that are not trained here; those that are, all seeds; all of both, one seed of each
 READY_MADE = list(ready_made(SETTINGS, CATALOG))
 TRAINED = list(SHEET.index[SHEET.trained_in != ""])
 REWARD_MODELS = [*trained_models(SETTINGS), *READY_MADE]
-KNOCKOUTS = [f"{name}-knockout" for name in CARB.knockout]
-UNTRAINED = [f"{kind}-{base}" for kind in ["loglik", "pmi"] for base in SETTINGS.bases]
+CARB_SCORERS = list(dict.fromkeys(SCORES.scorer[SCORES.table == "carb_leaderboard"]))
 # Reward models that train a policy
 REWARDING = (CARB.grpo.reward_models or REWARD_MODELS) if CARB.grpo else []
 # Models that write CARB's answers, where carb.generators names some

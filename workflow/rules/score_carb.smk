@@ -44,7 +44,7 @@ rule carb_scores:
     benchmark:
         "<benchmarks>/carb_scores/{scorer}.tsv"
     wildcard_constraints:
-        scorer=one_of([*REWARD_MODELS, *KNOCKOUTS, *UNTRAINED]),
+        scorer=one_of(name for name in CARB_SCORERS if name not in CARB_TEXT),
     priority: lambda wc: int(SHEET.kind[wc.scorer] == "generative")  # judges take longest
     conda:
         "../../envs/score.yaml"
@@ -54,9 +54,9 @@ rule carb_scores:
     params:
         entry=lambda wc: CARB_ENTRIES[wc.scorer],
         scoring=SCORING,
-        cache=lambda wc: f"{REPLIES}/{wc.scorer.removesuffix('-knockout')}",
+        cache=lambda wc: f"{REPLIES}/{wc.scorer.removesuffix(KNOCKOUT)}",
         may_be_missing=lambda wc, output: wc.scorer in MAY_BE_MISSING,
-        knockout=lambda wc: seed_of("knockout") if wc.scorer in KNOCKOUTS else None,
+        knockout=lambda wc: seed_of("knockout") if wc.scorer.endswith(KNOCKOUT) else None,
     script:
         "../scripts/score/carb_scores.py"
 

@@ -12,7 +12,7 @@ rule scorers:
     conda:
         "../../envs/sources.yaml"
     params:
-        sheet=printed(SCORERS).to_dict("list"),
+        sheet=printed(PLAN.sheet).to_dict("list"),
     script:
         "../scripts/sources/scorers.py"
 
@@ -31,7 +31,7 @@ rule hub_revision:
         "../../envs/sources.yaml"
     params:
         asked=lambda wc: MODELS.hub[wc.kind, wc.repository],
-        known=lambda wc: PROJECT.locked(wc.kind, *MODELS.hub[wc.kind, wc.repository]),
+        known=lambda wc: PLAN.project.locked(wc.kind, *MODELS.hub[wc.kind, wc.repository]),
         may_be_missing=lambda wc, output: MISSING,
     script:
         "../scripts/sources/hub_revision.py"
