@@ -114,7 +114,7 @@ def score_table(rows: Sequence[dict], chosen: Sequence[float], rejected: Sequenc
     if len(bad):
         listed = ", ".join(bad["id"].head(NAMED))
         raise PolyrewardError(
-            f"the scores of {len(bad)} rows are NaN or infinite ({listed}); try `dtype: float32`, or leave the"
-            " scorer out"
+            f"the scores of {len(bad)} rows are NaN or infinite ({listed}); try `dtype: float32`, or leave"
+            " the scorer out"
         )
     return table
