@@ -255,8 +255,8 @@ def test_the_command_prints_scorers_or_score_files_all_or_those_whose_names_have
     assert read.equals(printed(sheet_of(models.settings, models.catalog)))
     text = refused(sheet_text, models, ["judge", "nobody", "nothing"])
     assert text.splitlines()[1:] == [
-        "  - `nobody` is in no scorer's name",
-        "  - `nothing` is in no scorer's name",
+        "  - `nobody` is in no scorer's name; `polyreward sheet` lists all",
+        "  - `nothing` is in no scorer's name; `polyreward sheet` lists all",
     ]
 
 

@@ -111,7 +111,8 @@ def sheet_text(models: Models, parts: Sequence[str], scores: bool = False, csv: 
     """
     found = sheet_of(models.settings, models.catalog)
     unknown = [part for part in parts if not any(part in name for name in found.rows)]
-    raise_all((f"`{part}` is in no scorer's name" for part in unknown), "`polyreward sheet` lists all")
+    problems = (f"`{part}` is in no scorer's name; `polyreward sheet` lists all" for part in unknown)
+    raise_all(problems, "sheet")
     table = found.scores if scores else printed(found)
     if parts:
         table = table[[any(part in name for part in parts) for name in table["scorer"]]]
