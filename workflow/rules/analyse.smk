@@ -160,7 +160,7 @@ rule geometry:
     conda:
         "../../envs/analyse.yaml"
     resources:
-        **RESOURCES.for_tables(mb=32_000, minutes=120),
+        **for_tables(mb=32_000, minutes=120),
     params:
         languages=LANGUAGES,
         interval=INTERVAL,
@@ -185,7 +185,7 @@ rule embedding_norms:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("load", "{base}", on_gpu=False, minutes=60),
+        **for_models("load", "{base}", on_gpu=False, minutes=60),
     params:
         languages=LANGUAGES,
         source=SOURCE,

@@ -198,7 +198,7 @@ rule transfer_claims:
     conda:
         "../../envs/plot.yaml"
     resources:
-        **RESOURCES.for_tables(mb=16_000, minutes=120),
+        **for_tables(mb=16_000, minutes=120),
     params:
         claims={name: claim for name, claim in CLAIMS.items() if claim["paper"] == "transfer"},
         scripts=CATALOG.facts("script", CATALOG.languages),
@@ -396,7 +396,7 @@ rule executed_notebook:
     conda:
         "../../envs/notebook.yaml"
     resources:
-        **RESOURCES.for_tables(mb=16_000, minutes=60),
+        **for_tables(mb=16_000, minutes=60),
     params:
         settings=lambda wc: SETTINGS.model_dump(
             include={"results", "seed", "intervals", *NOTEBOOK_KEYS[wc.notebook]}

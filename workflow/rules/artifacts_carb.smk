@@ -35,7 +35,7 @@ rule carb_claims:
     conda:
         "../../envs/plot.yaml"
     resources:
-        **RESOURCES.for_tables(mb=16_000, minutes=120),
+        **for_tables(mb=16_000, minutes=120),
     params:
         claims={name: claim for name, claim in CLAIMS.items() if claim["paper"] == "carb"},
         cells={"cultures": CULTURES, "domains": DOMAINS},

@@ -43,10 +43,16 @@ from polyreward.sheet.scorers import (
 )
 
 PLAN = read_plan(workflow, config, report)
-# config.yaml; workflow/catalog/; workflow/claims.yaml; where models lie; what jobs ask for; tables and figures
+# config.yaml; workflow/catalog/; workflow/claims.yaml; where models lie; tables and figures
 SETTINGS, CATALOG, CLAIMS = PLAN.settings, PLAN.catalog, PLAN.claims
-MODELS, RESOURCES, ARTIFACTS = PLAN.models, PLAN.resources, PLAN.artifacts
+MODELS, ARTIFACTS = PLAN.models, PLAN.artifacts
 caption, table_files, figure_files = ARTIFACTS.caption, ARTIFACTS.table_files, ARTIFACTS.figure_files
+# What a job asks of a machine: one with models, one with tables, one with TF-IDF
+for_models, for_tables, for_tfidf = (
+    PLAN.resources.for_models,
+    PLAN.resources.for_tables,
+    PLAN.resources.for_tfidf,
+)
 FILE = PLAN.project.file  # where a file of the project is, also where another workflow uses this one
 
 # The sheet: a row for each scorer, by its name, with its kind, base, trained_in, seed, ties and entry
@@ -98,6 +104,8 @@ REWARDING = (CARB.grpo.reward_models or REWARD_MODELS) if CARB.grpo else []
 GENERATORS = {name: as_entry(model) for name, model in CARB.generators.items()}
 # Who wrote the answers to CARB's prompts: generators, or the references
 CARB_ANSWERS = f"<prepared>/carb/steps/{'completions' if CARB.generators else 'possible_items'}.jsonl"
+# Judges that write criteria read and write longer texts, so fewer at once
+LOCALS_SCORING = SCORING | {"token_budget": LOCALS.judge_token_budget}
 # What CARB's references are built for
 BUILT_CULTURES, BUILT_DOMAINS = carb_parts(CARB)
 # The benchmark next to CARB that Think-as-Locals' judges see, and in which languages

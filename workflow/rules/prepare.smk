@@ -18,7 +18,7 @@ rule training_pool:
     conda:
         "../../envs/sources.yaml"
     resources:
-        **RESOURCES.for_tables(mb=16_000, minutes=60),
+        **for_tables(mb=16_000, minutes=60),
     params:
         dev_share=SETTINGS.pool.dev_share,
         max_pairs=SETTINGS.pool.max_pairs,
@@ -97,7 +97,7 @@ rule alignment_prompts:
     conda:
         "../../envs/sources.yaml"
     resources:
-        **RESOURCES.for_tables(mb=8_000, minutes=60),
+        **for_tables(mb=8_000, minutes=60),
     params:
         prompts=ALIGNMENT.prompts,
         seed=seed_of("alignment_prompts"),

@@ -35,7 +35,7 @@ rule carb_completions:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: GENERATORS.values(), minutes=720),
+        **for_models("score", lambda wc: GENERATORS.values(), minutes=720),
     params:
         generators={name: MODELS.loadable(entry) for name, entry in GENERATORS.items()},
         scoring=SCORING,
@@ -60,7 +60,7 @@ rule carb_similarities:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score", CARB.embedding.model, minutes=240),
+        **for_models("score", CARB.embedding.model, minutes=240),
     params:
         embedding={
             "source": MODELS.base(CARB.embedding.model),
@@ -138,7 +138,7 @@ rule carb_paraphrases:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: GENERATORS.values(), minutes=720),
+        **for_models("score", lambda wc: GENERATORS.values(), minutes=720),
     params:
         generators={name: MODELS.loadable(entry) for name, entry in GENERATORS.items()},
         scoring=SCORING,

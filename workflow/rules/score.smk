@@ -20,7 +20,7 @@ rule reward_scores:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score", "{base}", minutes=240),
+        **for_models("score", "{base}", minutes=240),
     params:
         scoring=SCORING,
         top_layers=SETTINGS.top_layers,
@@ -45,7 +45,7 @@ use rule reward_scores as cross_reward_scores with:
     benchmark:
         "<benchmarks>/cross_reward_scores/{base}{seed}.tsv"
     resources:
-        **RESOURCES.for_models("score_long", "{base}", minutes=480),
+        **for_models("score_long", "{base}", minutes=480),
 
 
 rule ready_made_scores:
@@ -66,7 +66,7 @@ rule ready_made_scores:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score", "{scorer}", minutes=720),
+        **for_models("score", "{scorer}", minutes=720),
     params:
         entry=lambda wc: ENTRIES[wc.scorer],
         scoring=SCORING,
@@ -117,7 +117,7 @@ rule text_baseline_scores:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_tfidf(SETTINGS.probe_pairs, minutes=60),
+        **for_tfidf(SETTINGS.probe_pairs, minutes=60),
     params:
         fit=branch(
             evaluate("{scorer} != 'length'"),
@@ -143,7 +143,7 @@ rule base_likelihood_scores:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score", "{base}", minutes=240),
+        **for_models("score", "{base}", minutes=240),
     params:
         scoring=SCORING,
     script:
@@ -170,7 +170,7 @@ rule base_probe_scores:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score", "{base}", minutes=240),
+        **for_models("score", "{base}", minutes=240),
     params:
         scoring=SCORING,
         pairs=SETTINGS.probe_pairs,
@@ -195,7 +195,7 @@ rule passage_states:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score", "{base}", minutes=60),
+        **for_models("score", "{base}", minutes=60),
     params:
         languages=LANGUAGES,
         limits=[SETTINGS.scoring.max_length, SETTINGS.scoring.token_budget],
@@ -225,7 +225,7 @@ rule policy_answers:
         "../../envs/align.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("generate", ALIGNMENT.policy, minutes=240, tokens=SAMPLED_AT_ONCE),
+        **for_models("generate", ALIGNMENT.policy, minutes=240, tokens=SAMPLED_AT_ONCE),
     params:
         runs=ALIGNMENT.runs,
         sampling=SETTINGS.sampling_arguments(ALIGNMENT.sampling),
@@ -254,7 +254,7 @@ rule reference_answers:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score", lambda wc: [CATALOG.reward_models[ALIGNMENT.reference]], minutes=720),
+        **for_models("score", lambda wc: [CATALOG.reward_models[ALIGNMENT.reference]], minutes=720),
     params:
         entry=lambda wc: MODELS.loadable(CATALOG.reward_models[ALIGNMENT.reference]),
         scoring=SCORING,
@@ -284,7 +284,7 @@ rule judgements:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models(
+        **for_models(
             "score",
             lambda wc: (
                 [MODELS.alignment_judge(wc.language)] if ALIGNMENT.judge else [ALIGNMENT.reward_base]

@@ -24,7 +24,7 @@ rule carb_states:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score_long", "{base}", minutes=240),
+        **for_models("score_long", "{base}", minutes=240),
     params:
         limits=[SETTINGS.top_layers, SETTINGS.scoring.max_length, SETTINGS.scoring.token_budget],
     script:
@@ -50,7 +50,7 @@ rule carb_scores:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score_long", "{scorer}", minutes=1440),
+        **for_models("score_long", "{scorer}", minutes=1440),
     params:
         entry=lambda wc: CARB_ENTRIES[wc.scorer],
         scoring=SCORING,
@@ -93,7 +93,7 @@ rule carb_perturbed_scores:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score_long", "{scorer}", minutes=720),
+        **for_models("score_long", "{scorer}", minutes=720),
     params:
         entry=lambda wc: CARB_ENTRIES[wc.scorer],
         scoring=SCORING,
@@ -121,10 +121,10 @@ use rule carb_perturbed_scores as locals_perturbed_scores with:
     wildcard_constraints:
         scorer=one_of(PERTURBED_JUDGES),
     resources:
-        **RESOURCES.for_models("score_long", "{scorer}", minutes=240, tokens=LOCALS.judge_token_budget),
+        **for_models("score_long", "{scorer}", minutes=240, tokens=LOCALS_SCORING["token_budget"]),
     params:
         entry=lambda wc: ENTRIES[wc.scorer],
-        scoring=SCORING | {"token_budget": LOCALS.judge_token_budget},
+        scoring=LOCALS_SCORING,
 
 
 rule locals_scores:
@@ -149,10 +149,10 @@ rule locals_scores:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score_long", "{judge}", minutes=720, tokens=LOCALS.judge_token_budget),
+        **for_models("score_long", "{judge}", minutes=720, tokens=LOCALS_SCORING["token_budget"]),
     params:
         entry=lambda wc: ENTRIES[wc.judge],
-        scoring=SCORING | {"token_budget": LOCALS.judge_token_budget},
+        scoring=LOCALS_SCORING,
         cache=f"{REPLIES}/{{judge}}",
         may_be_missing=lambda wc, output: wc.judge in MAY_BE_MISSING,
         benchmark=JUDGED,
@@ -184,10 +184,10 @@ rule locals_held_out:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score_long", "{learner}", minutes=120, tokens=LOCALS.judge_token_budget),
+        **for_models("score_long", "{learner}", minutes=120, tokens=LOCALS_SCORING["token_budget"]),
     params:
         entry=lambda wc: ENTRIES[wc.learner],
-        scoring=SCORING | {"token_budget": LOCALS.judge_token_budget},
+        scoring=LOCALS_SCORING,
         cache=f"{REPLIES}/locals",
     script:
         "../scripts/score/locals_held_out.py"
@@ -227,7 +227,7 @@ rule candidates:
         "../../envs/score.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("generate", "{policy}", minutes=480, tokens=CANDIDATES_AT_ONCE),
+        **for_models("generate", "{policy}", minutes=480, tokens=CANDIDATES_AT_ONCE),
     params:
         policy=lambda wc: wc.policy,
         sampling={"settings": CARB.candidates, "precision": SETTINGS.precision},
@@ -250,9 +250,7 @@ use rule candidates as grpo_answers with:
     wildcard_constraints:
         scorer=one_of(REWARDING),
     resources:
-        **RESOURCES.for_models(
-            "generate", lambda wc: [CARB.grpo.policy], minutes=240, tokens=CANDIDATES_AT_ONCE
-        ),
+        **for_models("generate", lambda wc: [CARB.grpo.policy], minutes=240, tokens=CANDIDATES_AT_ONCE),
     params:
         policy=lambda wc: f"grpo_{wc.scorer}",
         sampling={"settings": CARB.candidates, "precision": SETTINGS.precision, "greedy": True},

@@ -50,7 +50,7 @@ rule hub_model:
     conda:
         "../../envs/sources.yaml"
     resources:
-        **RESOURCES.for_tables(mb=8_000, minutes=720),
+        **for_tables(mb=8_000, minutes=720),
     params:
         repository=lambda wc: MODELS.hub["model", wc.repository][0],
         may_be_missing=lambda wc, output: MISSING,
@@ -70,7 +70,7 @@ rule base_model:
     conda:
         "../../envs/sources.yaml"
     resources:
-        **RESOURCES.for_models("load", "{base}", on_gpu=False, minutes=240),
+        **for_models("load", "{base}", on_gpu=False, minutes=240),
     params:
         entry=lambda wc: {key: CATALOG.models[wc.base][key] for key in ("source", "chat_template")},
         seed=lambda wc: seed_of("base", wc.base),
@@ -96,7 +96,7 @@ rule dataset:
     conda:
         "../../envs/sources.yaml"
     resources:
-        **RESOURCES.for_tables(mb=32_000, minutes=240),
+        **for_tables(mb=32_000, minutes=240),
     params:
         entry=lambda wc: dataset_entry(SETTINGS, CATALOG, wc.dataset),
     script:

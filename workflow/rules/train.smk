@@ -15,7 +15,7 @@ rule truncated_base:
     conda:
         "../../envs/train.yaml"
     resources:
-        **RESOURCES.for_models("load", "{base}", minutes=60),
+        **for_models("load", "{base}", minutes=60),
     params:
         layers=lambda wc: SETTINGS.reward_model.depth[wc.base],
     script:
@@ -37,7 +37,7 @@ rule reward_model:
         "../../envs/train.yaml"
     threads: THREADS.train
     resources:
-        **RESOURCES.for_models(
+        **for_models(
             "train",
             lambda wc: [ModelName.parse(wc.model).base],
             SETTINGS.reward_model,
@@ -91,7 +91,7 @@ rule sft_policy:
         "../../envs/align.yaml"
     threads: THREADS.train
     resources:
-        **RESOURCES.for_models("supervise", ALIGNMENT.policy, ALIGNMENT.sft, minutes=720),
+        **for_models("supervise", ALIGNMENT.policy, ALIGNMENT.sft, minutes=720),
     params:
         training=SETTINGS.policy_arguments(ALIGNMENT.sft),
         launch=LAUNCH,
@@ -115,7 +115,7 @@ rule sampled_responses:
         "../../envs/align.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("generate", ALIGNMENT.policy, minutes=1440, tokens=SAMPLED_AT_ONCE),
+        **for_models("generate", ALIGNMENT.policy, minutes=1440, tokens=SAMPLED_AT_ONCE),
     params:
         prompts=ALIGNMENT.prompts,
         # Those of a dataset are drawn before they are translated; a few translations may be alike.
@@ -142,7 +142,7 @@ rule labelled_pairs:
         "../../envs/align.yaml"
     threads: THREADS.score
     resources:
-        **RESOURCES.for_models("score", ALIGNMENT.reward_base, minutes=720),
+        **for_models("score", ALIGNMENT.reward_base, minutes=720),
     params:
         labellers=LABELLERS,
         scoring=SCORING,
@@ -167,7 +167,7 @@ rule dpo_policy:
         "../../envs/align.yaml"
     threads: THREADS.train
     resources:
-        **RESOURCES.for_models("train", ALIGNMENT.policy, ALIGNMENT.dpo, minutes=1440),
+        **for_models("train", ALIGNMENT.policy, ALIGNMENT.dpo, minutes=1440),
     params:
         training=SETTINGS.policy_arguments(ALIGNMENT.dpo),
         launch=LAUNCH,

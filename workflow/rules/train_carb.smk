@@ -19,7 +19,7 @@ rule locals_warmup:
         "../../envs/align.yaml"
     threads: THREADS.train
     resources:
-        **RESOURCES.for_models("supervise", LOCALS.base, LOCALS.warmup, minutes=720),
+        **for_models("supervise", LOCALS.base, LOCALS.warmup, minutes=720),
     params:
         training=SETTINGS.policy_arguments(LOCALS.warmup),
         launch=LAUNCH,
@@ -51,7 +51,7 @@ rule locals_grpo:
         "../../envs/align.yaml"
     threads: THREADS.train
     resources:
-        **RESOURCES.for_models("grpo", LOCALS.base, LOCALS.grpo, minutes=2880),
+        **for_models("grpo", LOCALS.base, LOCALS.grpo, minutes=2880),
     params:
         training=lambda wc: {
             **SETTINGS.policy_arguments(LOCALS.grpo),
@@ -85,9 +85,9 @@ rule grpo_policy:
         "../../envs/align.yaml"
     threads: THREADS.train
     resources:
-        **RESOURCES.for_models(
+        **for_models(
             "grpo",
-            lambda wc: [{**CATALOG.models[CARB.grpo.policy], "reference": RESOURCES.model(wc.scorer)}],
+            lambda wc: [{**CATALOG.models[CARB.grpo.policy], "reference": PLAN.resources.model(wc.scorer)}],
             CARB.grpo,
             minutes=1440,
         ),

@@ -16,7 +16,7 @@ rule translated_rows:
         "../../envs/translate.yaml"
     threads: THREADS.translate
     resources:
-        **RESOURCES.for_models(
+        **for_models(
             "generate",
             lambda wc: engine_of(MODELS, wc.language, wc.get("rowset")).models,
             minutes=5760,
@@ -46,7 +46,7 @@ use rule translated_rows as engine_sample with:
     benchmark:
         "<benchmarks>/engine_sample/{engine}_{language}.tsv"
     resources:
-        **RESOURCES.for_models(
+        **for_models(
             "generate",
             lambda wc: Engine(MODELS, wc.engine, wc.language).models,
             minutes=240,
