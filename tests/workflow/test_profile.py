@@ -35,7 +35,7 @@ def test_the_profile_groups_rules_that_there_are_and_ask_for_no_gpu():
 def test_every_rule_with_threads_of_its_own_says_what_it_needs_on_a_cluster():
     heavy = [rule for rule, block in BLOCKS.items() if re.search(r"^ +threads:", block, re.MULTILINE)]
     assert len(heavy) > 20
-    assert [rule for rule in heavy if "RESOURCES." not in (declared(rule) or "")] == []
+    assert [rule for rule in heavy if "for_" not in (declared(rule) or "")] == []
 
 
 def test_a_job_asks_a_cluster_for_what_its_rule_says(monkeypatch, tmp_path):

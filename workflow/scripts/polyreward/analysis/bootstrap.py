@@ -8,6 +8,7 @@ answers have no width. Sources: Rao and Wu 1988, Resampling inference with compl
 Agresti and Coull 1998, Am. Stat. 52; for differences Agresti and Min 2005, Stat. Med. 24."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -47,34 +48,40 @@ def resampled_sections(
     """Return section scores of every scorer under resampling (samples, scorers, sections): all see the same
     draw.
 
+    Within a stratum, a section's score is the weighted mean over the pairs of all drawn templates. So a template
+    that stands alone in its subset varies with the others of its stratum. The mean of each subset's own accuracy
+    would be the same in every draw.
+
     Args:
         correct: (pairs, scorers), 0 to 1.
         templates: the cluster of each pair (the pair's own id where there is none).
         strata: within which clusters are drawn, each of whole subsets; by default the subsets, so that
-            section weights stay as they are. A subset none of whose clusters is drawn counts with its own
-            score.
+            section weights stay as they are. A stratum none of whose pairs in a section is drawn counts with
+            its own score.
     """
     subsets, templates = np.asarray(subsets), np.asarray(templates)
     strata = subsets if strata is None else np.asarray(strata)
     generator = np.random.default_rng(seed)
-    accuracy = {}
+    of_pair = {subset: weights[subset] / count for subset, count in Counter(subsets.tolist()).items()}
+    scores = np.zeros((samples, correct.shape[1], len(sections)))
     for stratum in sorted(set(strata)):
-        names = np.unique(templates[strata == stratum])
+        inside = strata == stratum
+        right, of_subset = correct[inside], subsets[inside]
+        names, cluster = np.unique(templates[inside], return_inverse=True)
         draws = _counts(generator, len(names), samples)
-        for subset in sorted(set(subsets[strata == stratum])):
-            inside = subsets == subset
-            cluster = np.searchsorted(names, templates[inside])
-            right = np.zeros((len(names), correct.shape[1]))
-            np.add.at(right, cluster, correct[inside])
-            pairs = (draws @ np.bincount(cluster, minlength=len(names)))[:, None]
-            accuracy[subset] = np.where(
-                pairs > 0, draws @ right / np.maximum(pairs, 1e-9), correct[inside].mean(axis=0)
+        for place, members in enumerate(sections.values()):
+            weight = np.where(np.isin(of_subset, members), [of_pair[subset] for subset in of_subset], 0.0)
+            if not weight.any():
+                continue
+            sums = np.zeros((len(names), right.shape[1]))
+            np.add.at(sums, cluster, weight[:, None] * right)
+            drawn = (draws @ np.bincount(cluster, weight, minlength=len(names)))[:, None]
+            own = weight @ right / weight.sum()
+            share = weight.sum() / sum(weights[subset] for subset in members)
+            scores[:, :, place] += share * np.where(
+                drawn > ROUNDING, draws @ sums / np.maximum(drawn, ROUNDING), own
             )
-    columns = []
-    for members in sections.values():
-        total = sum(weights[s] for s in members)
-        columns.append(sum(accuracy[s] * (weights[s] / total) for s in members))
-    return np.stack(columns, axis=-1)
+    return scores
 
 
 def degrees_of_freedom(strata: Iterable[str], clusters: Iterable[str]) -> int:
