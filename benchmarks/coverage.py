@@ -1,4 +1,4 @@
-"""How often nominal 95% intervals hold the truth, on simulated data of our sizes whose truth is known."""
+"""How often nominal 95% intervals hold the truth, on data simulated in the layouts of the scales."""
 
 import argparse
 import subprocess
@@ -8,32 +8,28 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from layouts import SCALES, Layout, layout_of
 from scipy.stats import beta, norm
 
 from polyreward.analysis.accuracies import Accuracies, split_cases
-from polyreward.analysis.bootstrap import (
-    Interval,
-    degrees_of_freedom,
-    resampled_means,
-    resampled_sections,
-    share_interval,
-)
+from polyreward.analysis.bootstrap import Interval, resampled_means, share_interval
 from polyreward.analysis.comparison import Benchmark, Comparison, mean_of
 from polyreward.analysis.tables import transfer_gaps
 from polyreward.analysis.verdicts import from_draws
 from polyreward.artifacts.sums import write_sums
-from polyreward.carb.leaderboard import rank_intervals
+from polyreward.carb.leaderboard import Leaderboard
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.naming import ModelName
 from polyreward.ops.hardware import hardware
+from polyreward.think_as_locals.comparison import MEASURES, judge_draws
 from polyreward.think_as_locals.learning import learning_table
 
 CONFIDENCE = 0.95
-SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
 TEMPLATE_ICC, TOPIC_ICC = 0.5, 0.15  # how alike the pairs of a template and the items of a topic are
 SEED_SPREAD, SEEDS = 0.03, 3  # of a model's score between trainings (standard deviation), and trainings
 LANGUAGES = ["es", "it", "ko", "zh"]  # in which claims compare
-CULTURES, SCORERS = 10, 13
+SCORERS = 13  # on CARB's leaderboard
+SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
 # Accuracy by kind of rejected answer, about what mini's reward models get, and the kinds of each section
 KIND_MEANS = {"off_topic": 0.88, "drift": 0.88, "garble": 0.98, "vague": 0.85, "written": 0.55}
 KINDS = {
@@ -43,12 +39,11 @@ KINDS = {
     "reasoning": ["off_topic", "written"],
 }
 FALL, FALL_OF_OTHER = 0.02, 0.12  # what two models lose in another language
-TOPICS = {"commonsense": 15, "values": 15, "safety": 15, "linguistics": 14}
-CAPTION = """Intervals of 95% from {samples} resamples, on {repetitions} simulated samples of each size. A
-section is a quarter of the templates. Pairs of a template correlate by 0.5, items of a topic by 0.15.
-Scorers share what is hard, and trainings of one model differ by 3 points (standard deviation). Over so many
-samples a coverage of 95% shows as {low:.1%} to {high:.1%}. The ranks are of equal scorers: each interval
-must hold every rank."""
+DOMAIN_MEANS = {"commonsense": 0.35, "values": 0.45, "safety": 0.6, "linguistics": 0.5}
+CAPTION = """Intervals of 95% from {samples} resamples, on {repetitions} simulated samples of each layout.
+Pairs of a template correlate by 0.5, items of a topic by 0.15. Scorers share what is hard. Trainings of one
+model differ by 3 points (standard deviation). Over so many samples a coverage of 95% shows as {low:.1%} to
+{high:.1%}. The ranks are of equal scorers: each interval must hold every rank."""
 
 Found = Iterator[tuple[str, str, float, float, float]]  # what, n, low and high end, truth
 
@@ -85,51 +80,90 @@ def ends(found: dict, column: str, truth: float) -> tuple[float, float, float]:
     return found[f"{column}_low"], found[f"{column}_high"], 100 * truth
 
 
-def divided(size: int) -> dict[str, list[int]]:
-    """Return {section: templates of each of its three subsets}, for so many templates in a section."""
-    return {section: [size // 3 + (n < size % 3) for n in range(3)] for section in SECTIONS}
+class Simulated:
+    """A benchmark in a layout's rows, and two scorers whose means differ by subset."""
 
-
-class Templates:
-    """A benchmark of templates, which have 1, 2, ... `pairs` pairs, and two scorers of known means."""
-
-    def __init__(self, sizes: dict[str, list[int]], pairs: int):
-        self.names = {name: [f"{name}-{n}" for n in range(len(counts))] for name, counts in sizes.items()}
-        counts = dict(zip(sum(self.names.values(), []), sum(sizes.values(), []), strict=True))
-        self.n = sum(counts.values())
-        rows = [
-            {"id": f"{subset}-{n}-{pair}", "template": f"{subset}-{n}", "subset": subset}
-            for subset, count in counts.items()
-            for n in range(count)
-            for pair in range(1 + n % pairs)
-        ]
-        self.rows = frame = pd.DataFrame(rows).assign(benchmark="simulated")
-        self.means = {name: np.array([0.6, 0.55]) + 0.25 * np.sin(n) for n, name in enumerate(counts)}
-        self.template = pd.factorize(frame["template"])[0]
-        subsets = frame.drop_duplicates("template")["subset"]
-        self.of_template = np.array([self.means[name] for name in subsets])
-        self.inside = int(subsets.isin(self.names["chat"]).sum())
-        weights = frame["subset"].value_counts()
+    def __init__(self, rows: pd.DataFrame, benchmark: Benchmark):
+        self.rows, self.benchmark = rows.assign(benchmark=benchmark.name), benchmark
+        counts = rows["subset"].value_counts()
+        names = [name for members in benchmark.sections.values() for name in members]
+        means = {name: np.array([0.6, 0.55]) + 0.25 * np.sin(n) for n, name in enumerate(names)}
+        self.means = np.array([means[name] for name in rows["subset"]])  # of each row
+        self.template = pd.factorize(rows["template"])[0]
         self.sections = {
-            section: np.average([self.means[name] for name in members], axis=0, weights=weights[members])
-            for section, members in self.names.items()
+            section: np.average(
+                [means[name] for name in members],
+                axis=0,
+                weights=[benchmark.weights.get(name, counts[name]) for name in members],
+            )
+            for section, members in benchmark.sections.items()
         }
         self.truth = np.mean(list(self.sections.values()), axis=0)
-        self.benchmark = Benchmark("simulated", self.names, {})
+        sizes = rows.groupby("subset")["template"].nunique()
+        of_section = {name: sizes[members].sum() for name, members in benchmark.sections.items()}
+        self.n, self.least = rows["template"].nunique(), min(of_section, key=of_section.__getitem__)
+        self.n_least = int(
+            rows.loc[rows["subset"].isin(benchmark.sections[self.least]), "template"].nunique()
+        )
+        # The smallest subset with an interval of its own: of one template nothing can be drawn
+        self.subset = sizes.where(sizes > 1, np.inf).idxmin()
+        self.n_subset, self.of_subset = int(sizes[self.subset]), means[self.subset]
 
     def scores(self, generator: np.random.Generator, means: np.ndarray, keys: Sequence) -> pd.DataFrame:
-        """Draw answers and return scores. means: of each template and (scorer, language) in keys."""
-        uniform = generator.random((len(self.rows), len(keys)))
-        right = uniform < chances(generator, means, TEMPLATE_ICC)[self.template]
-        return scores_of(self.rows, keys, right)
+        """Draw answers and return scores. means: of each row and (scorer, language) in keys."""
+        chance = chances(generator, means, TEMPLATE_ICC, self.template)
+        return scores_of(self.rows, keys, generator.random(chance.shape) < chance)
 
     def comparison(self, generator: np.random.Generator, interval: Interval, seeds: int = 1) -> Comparison:
         """Draw the answers of scorers a and b, or of a1, a2, ... whose means vary by SEED_SPREAD."""
         moved = generator.normal(scale=SEED_SPREAD, size=2 * seeds) if seeds > 1 else 0.0
         names = [f"{scorer}{n}" for scorer in "ab" for n in range(1, seeds + 1)] if seeds > 1 else ["a", "b"]
-        means = np.repeat(self.of_template, seeds, axis=1) + moved
+        means = np.clip(np.repeat(self.means, seeds, axis=1) + moved, 0.01, 0.99)
         scores = self.scores(generator, means, [(name, "en") for name in names])
         return Comparison(scores, self.benchmark, interval)
+
+
+def of_benchmark(data: Simulated, generator: np.random.Generator, interval: Interval) -> Found:
+    """Yield the intervals of an average, a difference, the smallest section and the smallest subset."""
+    compared, n = data.comparison(generator, interval), f"{data.n} templates"
+    one, two = compared.contrast({"a": 1.0}), compared.contrast({"a": 1.0, "b": -1.0})
+    least, inside = data.sections[data.least], f"{data.n_least} templates"
+    yield "benchmark, average", n, *ends(one, "avg", data.truth[0])
+    yield "benchmark, difference", n, *ends(two, "avg", data.truth[0] - data.truth[1])
+    yield "benchmark, section", inside, *ends(one, data.least, least[0])
+    yield "benchmark, section, difference", inside, *ends(two, data.least, least[0] - least[1])
+    (row,) = compared.by_subset("a").query("subset == @data.subset").to_dict("records")
+    yield "benchmark, subset", f"{data.n_subset} templates", row["low"], row["high"], 100 * data.of_subset[0]
+
+
+def of_trainings(data: Simulated, seeds: int, generator: np.random.Generator, interval: Interval) -> Found:
+    """Yield the intervals of a reward model that was trained several times, and of the difference of two."""
+    compared = data.comparison(generator, interval, seeds)
+    first, second = ([f"{scorer}{seed}" for seed in range(1, seeds + 1)] for scorer in "ab")
+    one = compared.contrast(mean_of(first), [first])
+    two = compared.contrast(mean_of(first) | dict.fromkeys(second, -1 / seeds), [first, second])
+    n = f"{data.n} templates, {seeds} seeds"
+    yield "trainings, average", n, *ends(one, "avg", data.truth[0])
+    yield "trainings, section", n, *ends(one, data.least, data.sections[data.least][0])
+    yield "trainings, difference", n, *ends(two, "avg", data.truth[0] - data.truth[1])
+
+
+def of_claims(data: Simulated, seeds: int, generator: np.random.Generator, interval: Interval) -> Found:
+    """Yield the interval of a claim: one model's mean lead over each language's own, over several seeds."""
+    numbers = range(1, seeds + 1)
+    names = {one: [str(ModelName("base", one, seed)) for seed in numbers] for one in ("en", *LANGUAGES)}
+    moved = {name: generator.normal(scale=SEED_SPREAD) for trained in names.values() for name in trained}
+    keys = [(name, language) for language in LANGUAGES for name in names["en"] + names[language]]
+    means = [data.means[:, int(name not in names["en"])] + moved[name] for name, _ in keys]
+    scores = data.scores(generator, np.clip(np.stack(means, axis=1), 0.01, 0.99), keys)
+    trainings = {("base", language): trained for language, trained in names.items()}
+    accuracies = Accuracies(scores, trainings, data.benchmark, interval)
+    of = accuracies.training_draws
+    leads = [of("base", "en", one, "avg") - of("base", one, one, "avg") for one in LANGUAGES]
+    means_of, each = split_cases(np.mean(leads, axis=0)[:, None], accuracies.n_seeds)
+    (low,), (high,) = from_draws(means_of, accuracies.freedom, each).ends(interval.confidence)
+    n = f"{data.n} templates, {seeds} seeds"
+    yield "claim, mean lead in four languages", n, low, high, 100 * (data.truth[0] - data.truth[1])
 
 
 def of_kinds(generator: np.random.Generator, interval: Interval, size: int = 32) -> Found:
@@ -170,57 +204,6 @@ def of_kinds(generator: np.random.Generator, interval: Interval, size: int = 32)
         yield what, n, gap["low"], gap["high"], value
 
 
-SMALL, LARGE = Templates(divided(26), 3), Templates(divided(52), 3)
-# Think-as-Locals: no subset but one has enough templates to draw within it
-LOCALS = Templates({"chat": [3, 2, 2], "chat_hard": [2, 2, 2], "safety": [3, 2], "reasoning": [2, 2, 2]}, 1)
-
-
-def of_templates(data: Templates, name: str, generator: np.random.Generator, interval: Interval) -> Found:
-    """Yield the intervals of a scorer's average, a difference, a section and a subset."""
-    compared, n = data.comparison(generator, interval), f"{data.n} templates"
-    one, two = compared.contrast({"a": 1.0}), compared.contrast({"a": 1.0, "b": -1.0})
-    chat, inside = data.sections["chat"], f"{data.inside} templates"
-    yield f"{name}, average", n, *ends(one, "avg", data.truth[0])
-    yield f"{name}, difference", n, *ends(two, "avg", data.truth[0] - data.truth[1])
-    yield f"{name}, section", inside, *ends(one, "chat", chat[0])
-    if data is LOCALS:
-        yield f"{name}, section, difference", inside, *ends(two, "chat", chat[0] - chat[1])
-    if data is SMALL:
-        (row,) = compared.by_subset("a").query("subset == 'chat-2'").to_dict("records")
-        n, truth = f"{row['n_templates']} templates", 100 * data.means["chat-2"][0]
-        yield f"{name}, subset", n, row["low"], row["high"], truth
-
-
-def of_trainings(generator: np.random.Generator, interval: Interval) -> Found:
-    """Yield the intervals of a reward model that was trained several times, and of the difference of two."""
-    compared = SMALL.comparison(generator, interval, SEEDS)
-    first, second = ([f"{scorer}{seed}" for seed in range(1, SEEDS + 1)] for scorer in "ab")
-    one = compared.contrast(mean_of(first), [first])
-    two = compared.contrast(mean_of(first) | dict.fromkeys(second, -1 / SEEDS), [first, second])
-    n = f"{SMALL.n} templates, {SEEDS} seeds"
-    yield "trainings, average", n, *ends(one, "avg", SMALL.truth[0])
-    yield "trainings, section", n, *ends(one, "chat", SMALL.sections["chat"][0])
-    yield "trainings, difference", n, *ends(two, "avg", SMALL.truth[0] - SMALL.truth[1])
-
-
-def of_claims(generator: np.random.Generator, interval: Interval) -> Found:
-    """Yield the interval of a claim: one model's mean lead over each language's own, over several seeds."""
-    seeds = range(1, SEEDS + 1)
-    names = {one: [str(ModelName("base", one, seed)) for seed in seeds] for one in ("en", *LANGUAGES)}
-    moved = {name: generator.normal(scale=SEED_SPREAD) for trained in names.values() for name in trained}
-    keys = [(name, language) for language in LANGUAGES for name in names["en"] + names[language]]
-    means = [SMALL.of_template[:, int(name not in names["en"])] + moved[name] for name, _ in keys]
-    scores = SMALL.scores(generator, np.stack(means, axis=1), keys)
-    trainings = {("base", language): trained for language, trained in names.items()}
-    accuracies = Accuracies(scores, trainings, SMALL.benchmark, interval)
-    of = accuracies.training_draws
-    leads = [of("base", "en", one, "avg") - of("base", one, one, "avg") for one in LANGUAGES]
-    means_of, each = split_cases(np.mean(leads, axis=0)[:, None], accuracies.n_seeds)
-    (low,), (high,) = from_draws(means_of, accuracies.freedom, each).ends(interval.confidence)
-    n = f"{SMALL.n} templates, {SEEDS} seeds"
-    yield "claim, mean lead in four languages", n, low, high, 100 * (SMALL.truth[0] - SMALL.truth[1])
-
-
 def of_shares(what: str, n: str, values: np.ndarray, means: Sequence[float], interval: Interval) -> Found:
     """Yield the intervals of a share and of a difference of two. values: of units and two scorers."""
     drawn = np.vstack([values.mean(axis=0), resampled_means(values, interval, what)])
@@ -247,34 +230,76 @@ def of_the_nearly_perfect(generator: np.random.Generator, interval: Interval) ->
         yield from of_shares("95% right", f"{n} templates", right, means, interval)
 
 
-def of_leaderboard(generator: np.random.Generator, interval: Interval) -> Found:
+def item_tables(items: pd.DataFrame, right: np.ndarray, names: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """Return the scores of a right and a wrong answer to each item, by scorer. right: (items, scorers)."""
+    whole = items.rename(columns={"culture": "language", "topic": "template"}).assign(within_noise=False)
+    wrong = whole.assign(is_chosen=False, score=0.5)
+    return {
+        name: pd.concat([whole.assign(is_chosen=True, score=of_name.astype(float)), wrong], ignore_index=True)
+        for name, of_name in zip(names, right.T, strict=True)
+    }
+
+
+def of_leaderboard(items: pd.DataFrame, generator: np.random.Generator, interval: Interval) -> Found:
     """Yield the intervals of CARB's score, of a domain and a culture, and of all ranks of equal scorers."""
-    domains = np.repeat(list(TOPICS), list(TOPICS.values()))
-    topics = np.array([f"t{number}" for number in range(len(domains))])
-    hard = dict(zip(TOPICS, (0.35, 0.45, 0.6, 0.5), strict=True))
-    chance = chances(generator, np.array([[hard[domain]] * SCORERS for domain in domains]), TOPIC_ICC)
-    item, culture = np.divmod(np.arange(len(topics) * CULTURES), CULTURES)
-    right = (generator.random((len(item), SCORERS)) < chance[item]).astype(float)
-    cells = pd.Series(culture.astype(str)) + "/" + domains[item]
-    names = sorted(set(cells))
-    whole = np.mean([hard[domain] for domain in domains])
-    sections = {"CARB": (names, whole)}
-    sections["CARB, domain"] = [name for name in names if name.endswith("values")], hard["values"]
-    sections["CARB, culture"] = [name for name in names if name.startswith("0/")], whole
-    members = {what: inside for what, (inside, _) in sections.items()}
-    counts, drawing = cells.value_counts().to_dict(), (interval.samples, interval.seed)
-    drawn = resampled_sections(right, cells, topics[item], counts, members, *drawing, domains[item])
-    for place, (what, (inside, truth)) in enumerate(sections.items()):
-        chosen = cells.isin(inside).to_numpy()
-        values = np.vstack([right[chosen].mean(axis=0), drawn[:, :, place]])
-        freedom = degrees_of_freedom(domains[item][chosen], topics[item][chosen])
-        low, high = share_interval(values[:, 0], interval.confidence, freedom, int(chosen.sum()))
-        yield what, f"{len(set(topics[item][chosen]))} topics", 100 * low, 100 * high, 100 * truth
-        if what == "CARB":
-            first, last = rank_intervals(values, interval.confidence, freedom)
-            held = (first == 1).all() and (last == SCORERS).all()
-            n, high = f"{len(topics)} topics, {SCORERS} scorers", np.mean(last - first) if held else -1.0
-            yield "CARB, all ranks", n, 0.0, high, 0.0
+    mean = items["domain"].map(DOMAIN_MEANS)
+    chance = chances(
+        generator,
+        np.repeat(mean.to_numpy()[:, None], SCORERS, axis=1),
+        TOPIC_ICC,
+        pd.factorize(items["topic"])[0],
+    )
+    names = [f"s{number}" for number in range(SCORERS)]
+    tables = item_tables(items, generator.random(chance.shape) < chance, names)
+    cultures, domains = list(items["culture"].unique()), list(items["domain"].unique())
+    board = Leaderboard(tables, dict.fromkeys(names, "classifier"), cultures, domains, interval)
+    inside = {"CARB": items["id"].notna(), "CARB, domain": items["domain"] == "values"}
+    inside["CARB, culture"] = items["culture"] == cultures[0]
+    sections = {"CARB": "carb", "CARB, domain": "values", "CARB, culture": cultures[0]}
+    for what, section in sections.items():
+        low, high = board.ends([names[0]], section)
+        yield (
+            what,
+            f"{items.loc[inside[what], 'topic'].nunique()} topics",
+            low,
+            high,
+            100 * mean[inside[what]].mean(),
+        )
+    ranks = board.ranks()
+    held = (ranks["rank_low"] == 1).all() and (ranks["rank_high"] == SCORERS).all()
+    n = f"{items['topic'].nunique()} topics, {SCORERS} scorers"
+    yield "CARB, all ranks", n, 0.0, float(SCORERS - 1) if held else -1.0, 0.0
+
+
+def of_judges(layout: Layout, generator: np.random.Generator, interval: Interval) -> Found:
+    """Yield the intervals of a judge of Think-as-Locals on both benchmarks, and of the difference of two."""
+    data, judges = Simulated(layout.judged_rows, layout.judged_benchmark), ["a", "b"]
+    keys = [(judge, f"l{number}") for number in range(layout.languages) for judge in judges]
+    scores = data.scores(generator, np.tile(data.means, layout.languages), keys)
+    items = layout.judged_items
+    means = items["domain"].map(DOMAIN_MEANS).to_numpy()[:, None] - np.array([0.0, 0.05])
+    chance = chances(generator, means, TOPIC_ICC, pd.factorize(items["topic"])[0])
+    draws = judge_draws(
+        {judge: scores[scores["scorer"] == judge] for judge in judges},
+        item_tables(items, generator.random(chance.shape) < chance, judges),
+        data.benchmark,
+        list(items["culture"].unique()),
+        list(items["domain"].unique()),
+        interval,
+    )
+    truths = {"rewardbench": data.truth, "carb": means.mean(axis=0)}
+    truths["mean"] = (truths["rewardbench"] + truths["carb"]) / 2
+    sizes = {
+        "rewardbench": f"{data.n} templates",
+        "carb": f"{items['topic'].nunique()} topics",
+        "mean": "both",
+    }
+    for other, what in ((None, ""), ("b", ", difference")):
+        found = draws.estimates("a", other, interval)
+        for measure in MEASURES:
+            truth = 100 * (truths[measure][0] - (truths[measure][1] if other else 0))
+            low, high = found[f"{measure}_low"], found[f"{measure}_high"]
+            yield f"Think-as-Locals, {measure}{what}", sizes[measure], low, high, truth
 
 
 def of_learning(generator: np.random.Generator, interval: Interval, items: int = 8) -> Found:
@@ -294,20 +319,31 @@ def of_learning(generator: np.random.Generator, interval: Interval, items: int =
     yield "R_corr, rise", f"{items} items, {SEEDS} seeds", low, high, 100 * rise
 
 
-def coverage_table(repetitions: int, samples: int) -> pd.DataFrame:
-    """Return what, n, coverage (0 to 1) and mean width in points (or ranks)."""
+def coverage_table(repetitions: int, samples: int, scales: Sequence[str] = tuple(SCALES)) -> pd.DataFrame:
+    """Return scale, what, n, coverage (0 to 1) and mean width in points (or ranks)."""
     found = []
-    for number in range(repetitions):
-        drawing = np.random.default_rng([7, number]), Interval(samples, CONFIDENCE, number)
-        for data, name in ((SMALL, "benchmark"), (LARGE, "benchmark"), (LOCALS, "Think-as-Locals")):
-            found += of_templates(data, name, *drawing)
-        for simulate in (of_kinds, of_trainings, of_claims, of_learning, of_win_rates, of_leaderboard):
-            found += simulate(*drawing)
-        found += of_the_nearly_perfect(*drawing)
-    table = pd.DataFrame(found, columns=["what", "n", "low", "high", "truth"])
+    for scale in scales:
+        layout = layout_of(scale)
+        data = Simulated(layout.rows, layout.benchmark)
+        # Mini's headlines come from three trainings of each reward model
+        seeds = SEEDS if scale == "mini" else layout.trainings
+        for number in range(repetitions):
+            drawing = np.random.default_rng([7, number]), Interval(samples, CONFIDENCE, number)
+            rows = [*of_benchmark(data, *drawing), *of_leaderboard(layout.items, *drawing)]
+            rows += of_judges(layout, *drawing)
+            if seeds > 1:
+                rows += [*of_trainings(data, seeds, *drawing), *of_claims(data, seeds, *drawing)]
+            if scale == "mini":
+                for simulate in (of_kinds, of_learning, of_win_rates, of_the_nearly_perfect):
+                    rows += simulate(*drawing)
+            found += [(scale, *row) for row in rows]
+            if (number + 1) % 50 == 0:
+                print(f"{scale}: {number + 1} of {repetitions} samples", file=sys.stderr)
+    table = pd.DataFrame(found, columns=["scale", "what", "n", "low", "high", "truth"])
     table["coverage"] = (table["low"] <= table["truth"]) & (table["truth"] <= table["high"])
     table["width"] = table["high"] - table["low"]
-    return table.groupby(["what", "n"], sort=False)[["coverage", "width"]].mean().reset_index()
+    keys = ["scale", "what", "n"]
+    return table.groupby(keys, sort=False)[["coverage", "width"]].mean().reset_index()
 
 
 def write_data(folder: Path, table: pd.DataFrame, facts: dict) -> None:
@@ -327,13 +363,14 @@ def main() -> None:
     )
     parser.add_argument("--repetitions", type=int, default=1000, help="simulated samples of each size")
     parser.add_argument("--samples", type=int, default=1000, help="resamples of each")
+    parser.add_argument("--scales", nargs="+", choices=SCALES, default=list(SCALES), help="their layouts")
     parser.add_argument("--out", type=Path, help="folder for the tables that docs show: docs/data/coverage")
     options = parser.parse_args()
-    table = coverage_table(options.repetitions, options.samples)
+    table = coverage_table(options.repetitions, options.samples, options.scales)
     if options.out:
-        as_shown = table[["what", "n", "width"]].assign(coverage_pct=100 * table["coverage"])
+        as_shown = table[["scale", "what", "n", "width"]].assign(coverage_pct=100 * table["coverage"])
         write_data(options.out, as_shown, {"samples": options.repetitions, "resamples": options.samples})
-    shown = table[["what", "n"]].assign(coverage=table["coverage"].map("{:.1%}".format))
+    shown = table[["scale", "what", "n"]].assign(coverage=table["coverage"].map("{:.1%}".format))
     shown["mean width"] = table["width"].map("{:.1f}".format)
     reach = norm.isf((1 - 0.95) / 2) * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / options.repetitions)
     print(shown.to_markdown(index=False, disable_numparse=True))

@@ -110,7 +110,10 @@ def judges(shares, n=60):
     drawn = {name: 100 * weights @ first_or_last(share, n) for name, share in shares.items()}
     values = {name: dict.fromkeys(MEASURES, values) for name, values in drawn.items()}
     units = dict.fromkeys(values, dict.fromkeys(MEASURES, float(n)))
-    return Judges(JudgeDraws(values, dict.fromkeys(MEASURES, n - 1), units), n_templates=n, n_topics=n)
+    right = {name: 100 * first_or_last(share, n) / n for name, share in shares.items()}
+    parts = {name: dict.fromkeys(MEASURES, of_units) for name, of_units in right.items()}
+    freedom = dict.fromkeys(MEASURES, n - 1)
+    return Judges(JudgeDraws(values, freedom, units, parts), n_templates=n, n_topics=n)
 
 
 def carb_evidence(**parts):

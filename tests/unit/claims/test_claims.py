@@ -9,10 +9,20 @@ from made_up import evidence, transfer, wins
 from made_up_carb import carb_evidence, judges, topic_scores
 from published import CLAIMS, PRINTED, of_paper, rows_of
 
-from polyreward.analysis.verdicts import FEWEST_UNITS, HOLDS, NOT_ALL, UNDECIDED, UNTESTED
+from polyreward.analysis.verdicts import (
+    FAILS,
+    FEWEST_UNITS,
+    HOLDS,
+    NOT_ALL,
+    SUGGESTED,
+    SUGGESTED_AGAINST,
+    UNDECIDED,
+    UNTESTED,
+)
 from polyreward.claims.estimate import Estimate
 from polyreward.claims.table import (
     PAPERS,
+    corrected,
     display_claims,
     interval_text,
     read_claims,
@@ -40,12 +50,12 @@ def carb_table():
 def test_every_claim_has_a_row_with_a_verdict(table, carb_table):
     both = pd.concat([table, carb_table])
     assert list(both["claim"]) == [*of_paper("transfer"), *of_paper("carb")]
-    assert set(both["verdict"]) == {HOLDS, NOT_ALL, UNDECIDED, UNTESTED}
+    assert set(both["verdict"]) == {HOLDS, NOT_ALL, SUGGESTED, UNDECIDED, UNTESTED}
     numbers = both.groupby("paper")["number"].unique().map(sorted).to_dict()
     assert numbers == {"transfer": [1, 2, 3, 4, 5], "carb": [1, 2, 3, 4]}
     # where p is small
     tested = both.dropna(subset="p")
-    assert ((tested["p"] < 0.05) == (tested["verdict"] != UNDECIDED)).all()
+    assert ((tested["p_holm"] < 0.05) == (tested["verdict"] != UNDECIDED)).all()
     estimated = table.dropna(subset="estimate")
     assert len(estimated) > 10
     assert (estimated["low"] <= estimated["estimate"] + 1e-9).all()
@@ -72,15 +82,17 @@ def test_a_claim_that_cannot_be_tested_here_says_why(table, carb_table):
 
 def test_known_claims_of_made_up_data_hold(table, carb_table):
     columns = ["verdict", "n", "n_of", "estimate"]
-    assert table.loc["english_beats_target", columns].tolist() == [HOLDS, 120, "templates", pytest.approx(60)]
+    # 401 draws show no p below 2 / 401, which Holm's correction multiplies by the 16 claims that are tested
+    expected = [UNDECIDED, 120, "templates", pytest.approx(60)]
+    assert table.loc["english_beats_target", columns].tolist() == expected
+    said = "Alone it is `holds`, but not after Holm's correction."
+    assert table.loc["english_beats_target", "note"].endswith(said)
     found = carb_table.loc["generative_beats_classifiers", columns].tolist()
-    assert found == [HOLDS, 80, "topics", pytest.approx(35)]
+    assert found == [SUGGESTED, 80, "topics", pytest.approx(35)]
     known = {
-        "english_labels_beat_or_tie": HOLDS,
-        "english_labels_improve_the_base": HOLDS,
         "carb_predicts_alignment": HOLDS,
         "rewardbench_does_not_predict_alignment": NOT_ALL,  # a correlation near -1, whose negative is small
-        "think_as_locals_lifts_carb": HOLDS,
+        "think_as_locals_lifts_carb": SUGGESTED,
         "both_rewards_are_needed": UNDECIDED,  # no-appr is as good
     }
     assert pd.concat([table, carb_table])["verdict"][list(known)].to_dict() == known
@@ -94,6 +106,37 @@ def test_few_trainings_speak_of_these_models_only(trainings, expected):
     assert Estimate(None, 100, "templates", "", trainings=trainings).speaks_of == expected
 
 
+@pytest.mark.parametrize(
+    ("verdict", "p_holm", "speaks_of", "expected", "note"),
+    [
+        (HOLDS, 0.01, "trainings", HOLDS, ""),
+        (HOLDS, 0.01, "", HOLDS, ""),  # nothing was trained
+        (HOLDS, 0.01, "these models only", SUGGESTED, ""),
+        (FAILS, 0.01, "these models only", SUGGESTED_AGAINST, ""),
+        (
+            NOT_ALL,
+            0.01,
+            "these models only",
+            SUGGESTED_AGAINST,
+            "With more trainings this would be `not all`.",
+        ),
+        (HOLDS, 0.051, "trainings", UNDECIDED, "Alone it is `holds`, but not after Holm's correction."),
+        (
+            FAILS,
+            0.051,
+            "these models only",
+            UNDECIDED,
+            "Alone it is `fails`, but not after Holm's correction.",
+        ),
+        (UNDECIDED, 0.051, "these models only", UNDECIDED, ""),
+        (UNTESTED, np.nan, "", UNTESTED, ""),
+    ],
+)
+def test_a_verdict_is_corrected_and_rests_on_trainings(verdict, p_holm, speaks_of, expected, note):
+    row = {"verdict": verdict, "p_holm": p_holm, "speaks_of": speaks_of, "note": "Noted."}
+    assert corrected(row, 0.95) == (expected, f"Noted. {note}".strip())
+
+
 def test_a_row_says_what_its_verdict_speaks_of(table, carb_table):
     assert table.loc["english_beats_target", "speaks_of"] == "these models only"
     assert table.loc["english_beats_target", "note"].startswith("Trainings of each model: 1.")
@@ -103,12 +146,12 @@ def test_a_row_says_what_its_verdict_speaks_of(table, carb_table):
     assert set(carb_table.loc[names, "speaks_of"]) == {"these models only"}
     assert (
         display_claims(carb_table, "95%").set_index("Claim")["Verdict"]["CARB 1 generative beats classifiers"]
-        == "holds, of these models only"
+        == "suggested (these models only)"
     )
     assert table.loc["off_the_shelf_models_transfer", "speaks_of"] == ""  # nothing was trained
 
 
-@pytest.mark.parametrize(("n", "verdict"), [(FEWEST_UNITS - 1, UNDECIDED), (FEWEST_UNITS, HOLDS)])
+@pytest.mark.parametrize(("n", "verdict"), [(FEWEST_UNITS - 1, UNDECIDED), (FEWEST_UNITS, SUGGESTED)])
 def test_few_units_decide_nothing(n, verdict):
     name = "think_as_locals_lifts_carb"
     made_up = carb_evidence(judges=judges({"full": 0.9, "base-with-criteria": 0.1}, n))
@@ -190,12 +233,13 @@ def test_a_claim_without_printed_numbers_says_so(table):
 
 
 @pytest.mark.parametrize(("section", "column"), [("reasoning", "reasoning"), (None, "avg")])
-def test_a_printed_lead_over_other_sources_is_of_third_languages(table, section, column):
+def test_a_printed_lead_over_other_sources_is_of_third_languages_and_table_1_s_bases(table, section, column):
     options = {"section": section} if section else {}
     values, _ = printed_values("lead_over_other_sources", options, TABLES)
-    spanish = TABLES.tables3to7.query("eval_language in ['it', 'ko', 'zh']").pivot(
-        index=["base_model", "eval_language"], columns="rm_language", values=column
+    of_bases = TABLES.tables3to7.query(
+        "base_model != 'Qwen2.5-7B-Instruct' and eval_language in ['it', 'ko', 'zh']"
     )
+    spanish = of_bases.pivot(index=["base_model", "eval_language"], columns="rm_language", values=column)
     assert values[0] == pytest.approx((spanish["en"] - spanish["es"]).mean())
     name = "english_transfers_best_in_reasoning" if section else "english_transfers_best"
     assert table.loc[name, "printed_estimate"] == min(values)
@@ -223,7 +267,7 @@ def test_the_display_has_signs_units_and_gaps(table):
     known = shown.loc["Transfer 1 english beats target", ["Ours [95%]", "n", "Verdict", "p (Holm)"]]
     # 1.98 sqrt(0.24 / 29 / 4); 2 of 401 draws, and 16 claims tested
     assert known.tolist() == [
-        "+60.0 [+50.8, +69.1]", "120 templates", "holds, of these models only", "0.005 (0.080)",
+        "+60.0 [+50.8, +69.1]", "120 templates", "not decided", "0.005 (0.080)",
     ]  # fmt: skip
     small = display_claims(table.assign(p=table["p"] * 1e-9), "95%").set_index("Claim")
     assert small.loc["Transfer 1 english beats target", "p (Holm)"] == "<0.001 (0.080)"

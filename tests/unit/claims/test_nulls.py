@@ -7,7 +7,7 @@ from made_up_carb import DOMAINS, KINDS, carb_evidence, length_scores, points, s
 from published import CLAIMS, rows_of
 from scipy.stats import ks_2samp
 
-from polyreward.analysis.verdicts import HOLDS, UNDECIDED, from_permuted_ks
+from polyreward.analysis.verdicts import HOLDS, SUGGESTED, SUGGESTED_AGAINST, UNDECIDED, from_permuted_ks
 from polyreward.claims.estimate import NULLS, null_of
 from polyreward.claims.table import display_claims
 from polyreward.claims.transfer_quantities import QUANTITIES
@@ -27,7 +27,7 @@ def test_claims_have_each_kind_of_null():
 
 def test_a_lead_s_null_is_zero_by_symmetry():
     found = row("english_beats_target", evidence(accuracies=transfer(0.9, 0.3)))
-    assert (found["verdict"], found["shown"]) == (HOLDS, "+0.0 symmetry")
+    assert (found["verdict"], found["shown"]) == (SUGGESTED, "+0.0 symmetry")
     assert found["p"] == pytest.approx(2 / 401)  # as without a null
 
 
@@ -70,8 +70,8 @@ def of_surface(length, moves=(0.2, 1.0, 0.1)):
 @pytest.mark.parametrize(
     ("length", "expected", "null"),
     [
-        ((1.0, 1.0, 0.2), HOLDS, 0),
-        ((0.25, 0.75, 0.1), HOLDS, -0.5),
+        ((1.0, 1.0, 0.2), SUGGESTED, 0),
+        ((0.25, 0.75, 0.1), SUGGESTED, -0.5),
         ((0.2, 1.0, 0.1), UNDECIDED, -2 / 3),  # the same as ours
         ((0.1, 1.0, 0.05), UNDECIDED, -0.9 / 1.1),
     ],
@@ -86,7 +86,7 @@ def test_surface_moves_scores_more_than_it_moves_length(length, expected, null):
 def test_a_domain_that_is_easy_for_length_is_not_easy_for_that():
     rights = {**dict.fromkeys(DOMAINS, 0.3), "safety": 0.8}
     scores = topic_scores(dict.fromkeys(KINDS, rights))
-    for of_length, expected in ((0.3, (HOLDS, 0)), (rights, (UNDECIDED, 50))):
+    for of_length, expected in ((0.3, (SUGGESTED, 0)), (rights, (UNDECIDED, 50))):
         made_up = carb_evidence(scores=scores, length_scores=length_scores(of_length))
         found = row("safety_is_the_easiest_domain", made_up)
         assert found["estimate"] == pytest.approx(50)
@@ -95,7 +95,7 @@ def test_a_domain_that_is_easy_for_length_is_not_easy_for_that():
 
 def test_a_claim_that_fails_fails_whatever_its_null_is():
     found = row("surface_moves_scores_more_than_culture", of_surface((0.1, 1.0, 0.05), (1.0, 0.2, 0.1)))
-    assert found["verdict"] == "fails" and WITHIN not in found["note"]
+    assert found["verdict"] == SUGGESTED_AGAINST and WITHIN not in found["note"]
 
 
 def test_a_claim_that_there_is_nothing_is_not_held_to_its_null():

@@ -17,7 +17,7 @@ CLAIM = {
     "claim": "english_beats_target", "paper": "transfer", "number": 1, "where": "Table 1", "says": "English is better.",
     "quantity": "English minus target", "estimate": 2.0, "low": 1.0, "high": 3.0, "se": 0.5, "se_trainings": 0.0,
     "unit": "points", "n": 12, "n_of": "templates", "test": "bootstrap", "rule": "above 0", "null": 0.0, "null_low": None,
-    "null_high": None, "null_of": "symmetry", "verdict": "holds", "speaks_of": "these models only", "p": 0.01, "p_holm": 0.02,
+    "null_high": None, "null_of": "symmetry", "verdict": "suggested", "speaks_of": "these models only", "p": 0.01, "p_holm": 0.02,
     "rule_sha256": "0123456789ab", "printed_estimate": 4.0, "note": HOSTILE,
 }  # fmt: skip
 GAP = dict.fromkeys(("estimate", "low", "high", "se", "se_trainings", "n", "p", "p_holm"))

@@ -61,7 +61,11 @@ def test_claims_are_shown_with_texts_and_the_rest_below(tmp_path):
     write_claims_table(CLAIMS, tmp_path / "claims.csv")
     first, second, third, last = shown_claims(tmp_path / "claims.csv", "make it")
     assert (first.number, first.ours, first.printed) == ("Transfer 1", "+2.0 [+1.0, +3.0]", "+4.0")
-    assert (first.n, first.verdict.key, first.speaks_of) == ("12 templates", "holds", "of these models only")
+    assert (first.n, first.verdict.key, first.speaks_of) == (
+        "12 templates",
+        "suggested",
+        "(these models only)",
+    )
     assert dict(first.more) == {
         "where": "Table 1", "quantity": "English minus target", "se": "0.5", "se trainings": "0", "test": "bootstrap",
         "speaks of": "these models only",

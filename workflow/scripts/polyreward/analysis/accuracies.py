@@ -67,13 +67,17 @@ class Accuracies:
         self.n_templates = comparison.sizes()["n_templates"]
         self._columns = {key: place for place, key in enumerate(keys)}
         self._values, self.freedom = 100 * comparison.values, comparison.freedom()
-        self.units = comparison.units
+        self.units, self._of_templates = comparison.units, 100 * comparison.of_templates()
 
     def draws(self, scorer: str, language: str, section: str) -> np.ndarray:
         """Return the resamples (1 + resamples,) of a scorer's accuracy in a section or "avg", their plain
         mean."""
         values = self._values[:, self._columns[scorer, language]]
         return values.mean(axis=1) if section == "avg" else values[:, self.sections.index(section)]
+
+    def of_templates(self, scorer: str, language: str) -> np.ndarray:
+        """Return what each template adds to a scorer's "avg" (templates,), in percent."""
+        return self._of_templates[:, self._columns[scorer, language]]
 
     def training_draws(self, base: str, training: str, language: str, section: str) -> np.ndarray:
         """Return the resamples of a base's reward model of a training language: (1 + resamples, cases).

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import norm, permutation_test
 from scipy.stats import t as student
 
 from polyreward.core.seeds import job_seed
@@ -20,6 +20,7 @@ from polyreward.core.seeds import job_seed
 # Below so many units, or where fewer than so many of them differ from the others, resamples do not show what
 # a share may be
 FEW_UNITS, FEW_APART = 16, 3
+FEW_DIFFERING = 12  # units, up to which a difference takes an exact test, too
 ROUNDING = 1e-12  # of a variance: what is less is none
 
 
@@ -48,9 +49,9 @@ def resampled_sections(
     """Return section scores of every scorer under resampling (samples, scorers, sections): all see the same
     draw.
 
-    Within a stratum, a section's score is the weighted mean over the pairs of all drawn templates. So a template
-    that stands alone in its subset varies with the others of its stratum. The mean of each subset's own accuracy
-    would be the same in every draw.
+    Within a stratum, a section's score is the weighted mean over the pairs of all drawn templates. So a
+    template that is alone in its subset varies with the others of its stratum. The mean of each subset's own
+    accuracy would be the same in every draw.
 
     Args:
         correct: (pairs, scorers), 0 to 1.
@@ -202,6 +203,19 @@ def share_interval(
         reach = norm.isf(tail) * np.sqrt(units * (variance * units + (point - mean) ** 2) + added) / more
         low, high = min(mean - reach, point), max(mean + reach, point)
     return float(np.clip(low, lowest, highest)), float(np.clip(high, lowest, highest))
+
+
+def exact_p(differences: np.ndarray) -> float:
+    """Return the two-sided p of an exact test that a sum of independent differences is zero.
+
+    It takes all changes of their signs. 0 where more than FEW_DIFFERING are not zero: resamples tell."""
+    differing = differences[np.abs(differences) > ROUNDING]
+    if len(differing) > FEW_DIFFERING:
+        return 0.0
+    if len(differing) < 2:
+        return 1.0
+    test = permutation_test((differing,), np.sum, permutation_type="samples", n_resamples=np.inf)
+    return float(test.pvalue)
 
 
 def effective_units(weights: Sequence[float]) -> float:

@@ -130,13 +130,25 @@ class Comparison:
 
     def _units(self) -> dict[str, float]:
         """Return how many templates of the same weight each section's score is worth, and "avg"."""
-        pairs, weights = self.rows["subset"].value_counts(), {}
-        for section, members in self.benchmark.sections.items():
-            total = sum(self.weights[s] for s in members)
-            of_pair = {s: self.weights[s] / total / pairs[s] for s in members}  # none outside the section
-            weights[section] = self.rows["subset"].map(of_pair).groupby(self.rows["template"]).sum()
+        templates = self.rows["template"]
+        weights = {name: of_pair.groupby(templates).sum() for name, of_pair in self._of_pairs().items()}
         weights["avg"] = sum(weights.values())
         return {name: effective_units(of_template) for name, of_template in weights.items()}
+
+    def _of_pairs(self) -> dict[str, pd.Series]:
+        """Return the weight of each pair in each section's score; 0 outside the section."""
+        pairs, found = self.rows["subset"].value_counts(), {}
+        for section, members in self.benchmark.sections.items():
+            total = sum(self.weights[s] for s in members)
+            of_pair = {s: self.weights[s] / total / pairs[s] for s in members}
+            found[section] = self.rows["subset"].map(of_pair).fillna(0.0)
+        return found
+
+    def of_templates(self) -> np.ndarray:
+        """Return what each template adds to the average of each scorer (templates, scorers), 0 to 1."""
+        of_pair = sum(self._of_pairs().values()) / len(self.benchmark.sections)
+        added = pd.DataFrame(self.correct * of_pair.to_numpy()[:, None])
+        return added.groupby(self.rows["template"].to_numpy()).sum().to_numpy()
 
     def contrast(
         self, weights: dict[str, float], trainings: Sequence[Sequence[str]] = ()

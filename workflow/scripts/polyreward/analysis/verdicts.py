@@ -9,6 +9,7 @@ from scipy.stats import ks_2samp, kstwobign, norm
 from polyreward.analysis.bootstrap import (
     Between,
     between_trainings,
+    exact_p,
     share_interval,
     student_interval,
     with_trainings,
@@ -17,7 +18,9 @@ from polyreward.analysis.bootstrap import (
 HOLDS, FAILS, UNDECIDED, UNTESTED = "holds", "fails", "not decided", "not tested"
 SMALLER = "smaller than claimed"  # short of the bound, and not known to be on the other side of zero
 NOT_ALL = "not all"  # of several contrasts, some are against the claim, and some not
-VERDICTS = [HOLDS, FAILS, SMALLER, NOT_ALL, UNDECIDED, UNTESTED]
+# Of claims about training, decided by fewer trainings than tell how trainings vary
+SUGGESTED, SUGGESTED_AGAINST = "suggested", "suggested against"
+VERDICTS = [HOLDS, FAILS, SMALLER, NOT_ALL, SUGGESTED, SUGGESTED_AGAINST, UNDECIDED, UNTESTED]
 FEWEST_UNITS = 10  # templates, topics, passages and so on, below which an interval decides nothing
 SURE = 1e-6  # the least p that is looked for
 WIDTH = 1e-9  # of an interval or a standard error: less is rounding
@@ -72,12 +75,14 @@ class Contrasts:
     """What a claim compares: one number, or several that must all be on one side.
 
     points: (contrasts,). ends: from a confidence to the intervals' low and high ends, each (contrasts,).
-    least: the least p that they can show. drawn: what from_draws made them of."""
+    least: the least p that they can show. drawn: what from_draws made them of. exact: p of each by an exact
+    test of no difference, where so few units differ that resamples cannot tell."""
 
     points: np.ndarray
     ends: Ends
     least: float = SURE
     drawn: Drawn | None = None
+    exact: np.ndarray | None = None
 
 
 def from_draws(values: np.ndarray, freedom: int, of_each: np.ndarray | None = None) -> Contrasts:
@@ -96,8 +101,12 @@ def _of_drawn(drawn: Drawn) -> Contrasts:
     return Contrasts(drawn.values[0], drawn.ends, 2 / len(drawn.values), drawn)
 
 
-def from_shares(values: np.ndarray, freedom: int, units: Sequence[float]) -> Contrasts:
-    """Return differences of shares in points with the tables' intervals; units: each contrast's number."""
+def from_shares(
+    values: np.ndarray, freedom: int, units: Sequence[float], differences: Sequence[np.ndarray] = ()
+) -> Contrasts:
+    """Return differences of shares in points with the tables' intervals.
+
+    units: each contrast's number. differences: of each contrast, what each independent unit adds to it."""
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
         pairs = [
@@ -107,7 +116,8 @@ def from_shares(values: np.ndarray, freedom: int, units: Sequence[float]) -> Con
         low, high = 100 * np.array(pairs).T
         return low, high
 
-    return dataclasses.replace(from_draws(values, freedom), ends=ends)
+    exact = np.array([exact_p(of_units) for of_units in differences]) if len(differences) else None
+    return dataclasses.replace(from_draws(values, freedom), ends=ends, exact=exact)
 
 
 def less(contrasts: Contrasts, others: Contrasts) -> Contrasts:
@@ -240,11 +250,14 @@ def without_variance(contrasts: Contrasts) -> np.ndarray:
 
 def _deciding(contrasts: Contrasts) -> Contrasts:
     """Return contrasts of which those without variance may be anywhere, whatever the ends of their intervals:
-    share_interval widens even resamples that are all equal."""
+    share_interval widens even resamples that are all equal. Those with an exact p may be zero below it."""
     unknown = without_variance(contrasts)
+    exact = np.zeros(len(unknown)) if contrasts.exact is None else contrasts.exact
 
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
         low, high = contrasts.ends(confidence)
+        none = exact > 1 - confidence  # no difference is possible at this confidence
+        low, high = np.where(none, np.minimum(low, 0), low), np.where(none, np.maximum(high, 0), high)
         return np.where(unknown, low - np.inf, low), np.where(unknown, high + np.inf, high)
 
     return dataclasses.replace(contrasts, ends=ends)

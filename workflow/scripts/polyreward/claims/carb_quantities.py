@@ -157,7 +157,8 @@ def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) ->
     leads, units = zip(*(judges.draws.lead("full", name, measure) for name in over), strict=True)
     counts = {"rewardbench": (judges.n_templates, "templates"), "carb": (judges.n_topics, "topics")}
     n, n_of = counts.get(measure, (judges.n_topics, f"topics; {judges.n_templates} templates"))
-    contrasts = from_shares(np.stack(leads, axis=1), judges.draws.freedom[measure], units)
+    differences = [judges.draws.differences("full", name, measure) for name in over]
+    contrasts = from_shares(np.stack(leads, axis=1), judges.draws.freedom[measure], units, differences)
     return Estimate(contrasts, n, n_of, f"paired bootstrap over {n_of.split('; ')[0]}", trainings=TRAININGS)
 
 

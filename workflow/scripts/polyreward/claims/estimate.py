@@ -7,6 +7,7 @@ from polyreward.analysis.verdicts import FEWEST_UNITS, Contrasts, beyond, consta
 
 LENGTH = "length"  # the baseline that counts characters
 FEWEST_TRAININGS = 3  # of each model, below which an interval knows too little of how trainings vary
+ONLY_THESE = "these models only"  # what a verdict with fewer trainings is about
 # {kind of null: how it is found, in words}
 NULLS = {
     "symmetry": "symmetry: the compared groups could be exchanged",
@@ -42,7 +43,7 @@ class Estimate:
         """With few trainings, a verdict is about these models instead of the training."""
         if self.trainings is None:
             return ""
-        return "these models only" if self.trainings < FEWEST_TRAININGS else "trainings"
+        return ONLY_THESE if self.trainings < FEWEST_TRAININGS else "trainings"
 
 
 def require(condition: object, reason: str) -> None:

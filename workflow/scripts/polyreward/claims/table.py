@@ -11,7 +11,10 @@ import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
 from polyreward.analysis.verdicts import (
+    FAILS,
     HOLDS,
+    SUGGESTED,
+    SUGGESTED_AGAINST,
     UNDECIDED,
     UNTESTED,
     Contrasts,
@@ -30,7 +33,7 @@ from polyreward.claims.carb_evidence import CarbEvidence
 from polyreward.claims.carb_printed import CarbPrinted
 from polyreward.claims.carb_printed import printed_values as carb_printed_values
 from polyreward.claims.carb_quantities import QUANTITIES as CARB_QUANTITIES
-from polyreward.claims.estimate import NULLS, Estimate, UntestableError, null_of
+from polyreward.claims.estimate import NULLS, ONLY_THESE, Estimate, UntestableError, null_of
 from polyreward.claims.transfer_evidence import Evidence
 from polyreward.claims.transfer_printed import Printed, printed_values
 from polyreward.claims.transfer_quantities import QUANTITIES
@@ -70,7 +73,8 @@ def claims_table(
     whose end is nearest to the bound. Empty where the interval is not by resampling.
 
     p: the least 1 - confidence at which the verdict is decided. p_holm: corrected for all tested claims of
-    the paper.
+    the paper; by it the verdict is decided. A claim about training is at most `suggested` with fewer than
+    FEWEST_TRAININGS of each model.
 
     null, null_low, null_high, null_of: the quantity for a scorer that cannot know. Where a claim has a
     null_model, it holds only beyond that."""
@@ -79,7 +83,23 @@ def claims_table(
     tested = table["p"].notna()
     if tested.any():
         table.loc[tested, "p_holm"] = multipletests(table.loc[tested, "p"], method="holm")[1]
+    decided = [corrected(row, confidence) for row in table.to_dict("records")]
+    table[["verdict", "note"]] = pd.DataFrame(decided, index=table.index)
     return table[COLUMNS].astype({"n": "Int64"})
+
+
+def corrected(row: Mapping, confidence: float) -> tuple[str, str]:
+    """Return a row's verdict and note after Holm's correction, and by how many trainings it rests on."""
+    verdict, note = row["verdict"], row["note"]
+    if verdict in (UNDECIDED, UNTESTED):
+        return verdict, note
+    if row["p_holm"] > 1 - confidence:
+        return UNDECIDED, f"{note} Alone it is `{verdict}`, but not after Holm's correction.".strip()
+    if row["speaks_of"] == ONLY_THESE:
+        suggested = SUGGESTED if verdict == HOLDS else SUGGESTED_AGAINST
+        more = "" if verdict in (HOLDS, FAILS) else f" With more trainings this would be `{verdict}`."
+        return suggested, note + more
+    return verdict, note
 
 
 def rule_hash(entry: dict) -> str:
@@ -205,7 +225,7 @@ def display_claims(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
             "n": [size_text(row) for row in rows],
             "Holds if": table["rule"],
             f"Null [{confidence}]": [_null(row) for row in rows],
-            "Verdict": [", ".join(filter(None, (row["verdict"], reach_text(row)))) for row in rows],
+            "Verdict": [f"{row['verdict']} {reach_text(row)}".strip() for row in rows],
             "p (Holm)": [
                 f"{p_text(row['p'])} ({p_text(row['p_holm'])})" if pd.notna(row["p"]) else "" for row in rows
             ],
@@ -226,8 +246,7 @@ def size_text(row: Mapping) -> str:
 
 def reach_text(row: Mapping) -> str:
     """Return what a verdict is limited to, if it is."""
-    decided = row["verdict"] not in (UNDECIDED, UNTESTED)
-    return "of these models only" if decided and row["speaks_of"] == "these models only" else ""
+    return f"({ONLY_THESE})" if row["verdict"] in (SUGGESTED, SUGGESTED_AGAINST) else ""
 
 
 def format_of(unit: str, values: Sequence[float]) -> str:

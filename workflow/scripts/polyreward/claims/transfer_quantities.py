@@ -3,6 +3,7 @@
 `over` says whether a quantity is the "mean" of its contrasts or "each" of them.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import product
@@ -92,7 +93,10 @@ def loss_between_kinds(evidence: Evidence) -> Estimate:
         english and multilingual,
         f"it takes English-centric and multilingual bases; this run has {' and '.join(setting.bases)}",
     )
-    return _of_templates(evidence, [_mean(english) - _mean(multilingual)])
+    found = _of_templates(evidence, [_mean(english) - _mean(multilingual)])
+    # The claim is about kinds of bases, so they are what is counted
+    counted = len(english) + len(multilingual)
+    return dataclasses.replace(found, n=counted, n_of="bases", fewest=FEWEST_BASES)
 
 
 def english_against_scorer(evidence: Evidence, bases: Sequence[str], scorer: str) -> Estimate:

@@ -9,7 +9,17 @@ from types import SimpleNamespace as Shown
 
 import pandas as pd
 
-from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, SMALLER, UNDECIDED, UNTESTED, VERDICTS
+from polyreward.analysis.verdicts import (
+    FAILS,
+    HOLDS,
+    NOT_ALL,
+    SMALLER,
+    SUGGESTED,
+    SUGGESTED_AGAINST,
+    UNDECIDED,
+    UNTESTED,
+    VERDICTS,
+)
 from polyreward.claims.table import SHORT, interval_text, reach_text, read_claims, size_text
 from polyreward.core.errors import PolyrewardError
 
@@ -22,6 +32,8 @@ LOOKS = {
     FAILS: ("✗", "fails"),
     SMALLER: ("↓", "smaller"),
     NOT_ALL: ("◐", "mixed"),
+    SUGGESTED: ("↗", "suggested"),
+    SUGGESTED_AGAINST: ("↘", "against"),
     UNDECIDED: ("?", "undecided"),
     UNTESTED: ("–", "untested"),
 }

@@ -23,11 +23,13 @@ class JudgeDraws:
     """What resamples say of judges.
 
     values: {judge: {measure: its own value and then the resamples', in percent}}. freedom: {measure: degrees
-    of freedom}. units: {judge: {measure: independent pairs or items that it rests on}}."""
+    of freedom}. units: {judge: {measure: independent pairs or items that it rests on}}. parts: {judge:
+    {measure: what each template or topic adds to it}}, which are independent."""
 
     values: Mapping[str, Mapping[str, np.ndarray]]
     freedom: Mapping[str, int]
     units: Mapping[str, Mapping[str, float]]
+    parts: Mapping[str, Mapping[str, np.ndarray]]
 
     def lead(self, one: str, other: str | None, measure: str) -> tuple[np.ndarray, float]:
         """Return one judge's measure minus another's if there is one, and the units that it rests on."""
@@ -35,6 +37,10 @@ class JudgeDraws:
             return self.values[one][measure], self.units[one][measure]
         values = self.values[one][measure] - self.values[other][measure]
         return values, min(self.units[one][measure], self.units[other][measure])
+
+    def differences(self, one: str, other: str, measure: str) -> np.ndarray:
+        """Return what each template or topic adds to one judge's measure minus another's."""
+        return self.parts[one][measure] - self.parts[other][measure]
 
     def estimates(self, one: str, other: str | None, interval: Interval) -> dict[str, float]:
         """Return the measures of a judge in percent, or of two's difference in points, with intervals."""
@@ -65,15 +71,19 @@ def judge_draws(
     # What batching may move is not asked for here: it would take every judge as long again.
     tables = {name: table.assign(within_noise=False) for name, table in carb.items()}
     board = Leaderboard(tables, dict.fromkeys(carb, "generative"), cultures, domains, interval)
-    values, units = {}, {}
+    values, units, parts = {}, {}, {}
     for name in board.scorers:
         first = np.mean([accuracies.draws(name, language, "avg") for language in languages], axis=0)
         second = np.concatenate([[board.point([name], "carb")], board.draws([name], "carb")])
         values[name] = {"rewardbench": first, "carb": second, "mean": (first + second) / 2}
         of_both = accuracies.units["avg"], board.units(second / 100, "carb")
         units[name] = dict(zip(MEASURES, (*of_both, 4 / sum(1 / each for each in of_both)), strict=True))
+        of_templates = np.mean([accuracies.of_templates(name, language) for language in languages], axis=0)
+        of_topics = (100 * board.right[name] / len(board.items)).groupby(board.topics).sum().to_numpy()
+        of_mean = np.concatenate([of_templates, of_topics]) / 2
+        parts[name] = dict(zip(MEASURES, (of_templates, of_topics, of_mean), strict=True))
     freedom = {"rewardbench": accuracies.freedom, "carb": board.freedom("carb")}
-    return JudgeDraws(values, {**freedom, "mean": min(freedom.values())}, units)
+    return JudgeDraws(values, {**freedom, "mean": min(freedom.values())}, units, parts)
 
 
 def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> pd.DataFrame:
