@@ -12,6 +12,7 @@ from tiny_models import ROOT, ROWS
 
 from polyreward import cli
 from polyreward.cli import pages
+from polyreward.core.kinds import REWARD_KINDS
 from polyreward.ops.environments import STAGES
 from polyreward.scoring.load import load_classifier
 from polyreward.scoring.pairs import score_rows
@@ -39,7 +40,7 @@ def test_help_does_not_wait_for_torch():
     [
         (["scor"], "No such command 'scor'"),
         (["score", "m", "d"], "Missing option '--out'"),
-        (["score", "m", "d", "--kind", "x"], "'x' is not one of 'classifier', 'implicit', 'generative'"),
+        (["score", "m", "d", "--kind", "x"], f"'x' is not one of {', '.join(map(repr, REWARD_KINDS))}"),
         (["catalog", "check"], "Missing argument 'LANGUAGES...'"),
         (["plan", "--configfile"], "requires an argument"),
     ],

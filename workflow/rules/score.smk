@@ -1,5 +1,10 @@
 # Stage 5: every scorer on every benchmark. Table 1's cells come first, so that it waits for no other; and the policies of
 # Figure 3, whose answers a judge compares with references.
+#
+# FOLDERS[scorer] and ENTRIES[scorer]: the folders and files that a scorer is loaded from, and how. MODELS.base and
+# MODELS.reward_base: the folder of a base, whole or without its upper layers. {seed}: the end of a reward model's name, empty for
+# the first training. seed_of: a job's own seed. top_layers: layers that a reward model has of its own; 0 for one with all its own.
+# for_models("score", ...): what the job asks of a machine, by the models that it loads; "score_long" on a cluster for longer.
 
 
 rule reward_scores:

@@ -62,6 +62,7 @@ rule carb_scores:
 
 
 use rule carb_scores as candidate_scores with:
+    # A scorer on policies' answers to questions, of which it picks one.
     input:
         models=lambda wc: CARB_FOLDERS[wc.scorer],
         item_files=expand("<scores>/candidates/{policy}.jsonl", policy=CARB.policies),

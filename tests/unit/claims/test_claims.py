@@ -85,7 +85,7 @@ def test_known_claims_of_made_up_data_hold(table, carb_table):
     # 401 draws show no p below 2 / 401, which Holm's correction multiplies by the 16 claims that are tested
     expected = [UNDECIDED, 120, "templates", pytest.approx(60)]
     assert table.loc["english_beats_target", columns].tolist() == expected
-    said = "Alone it is `holds`, but not after Holm's correction."
+    said = "Before Holm's correction it is `holds`."
     assert table.loc["english_beats_target", "note"].endswith(said)
     found = carb_table.loc["generative_beats_classifiers", columns].tolist()
     assert found == [SUGGESTED, 80, "topics", pytest.approx(35)]
@@ -120,13 +120,13 @@ def test_few_trainings_speak_of_these_models_only(trainings, expected):
             SUGGESTED_AGAINST,
             "With more trainings this would be `not all`.",
         ),
-        (HOLDS, 0.051, "trainings", UNDECIDED, "Alone it is `holds`, but not after Holm's correction."),
+        (HOLDS, 0.051, "trainings", UNDECIDED, "Before Holm's correction it is `holds`."),
         (
             FAILS,
             0.051,
             "these models only",
             UNDECIDED,
-            "Alone it is `fails`, but not after Holm's correction.",
+            "Before Holm's correction it is `fails`.",
         ),
         (UNDECIDED, 0.051, "these models only", UNDECIDED, ""),
         (UNTESTED, np.nan, "", UNTESTED, ""),

@@ -16,7 +16,8 @@ from polyreward.scoring.implicit import LogLikelihood
 from polyreward.scoring.interface import conversations_of
 from polyreward.scoring.local_judge import generated
 from polyreward.scoring.loglik import _logprobs
-from polyreward.settings.transfer import LmEngine, Sampling
+from polyreward.settings.transfer import Sampling
+from polyreward.settings.translation import LmEngine
 from polyreward.translation import lm
 
 passage_states, similarities = script("score/passage_states"), script("prepare/carb_similarities")

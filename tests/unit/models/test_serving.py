@@ -25,8 +25,9 @@ from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.local_judge import LocalBackend, request_ids
 from polyreward.scoring.pairs import unbatched
 from polyreward.scoring.served_judge import ServedBackend
-from polyreward.settings.model import Serve
-from polyreward.settings.transfer import LmEngine, Sampling
+from polyreward.settings.base import Serve
+from polyreward.settings.transfer import Sampling
+from polyreward.settings.translation import LmEngine
 from polyreward.translation.lm import LmTranslator, lm_translator
 
 translated = script("translate/translated_rows").translated
@@ -335,7 +336,7 @@ def test_no_server_outlives_a_job_however_that_ends(serve, tmp_path, end):
         "import os\n"
         "from polyreward.models.generation import Writing\n"
         "from polyreward.models.serving import Server\n"
-        "from polyreward.settings.model import Serve\n"
+        "from polyreward.settings.base import Serve\n"
         f"server = Server({serve()!r}, 'a/model', 'float32')\n"
         "assert server.texts([[1]], Writing(1, []), '') == ['x']\n"
         f"{end}\n"

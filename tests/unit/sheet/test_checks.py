@@ -61,7 +61,7 @@ def test_a_good_configuration_has_no_problem(changes):
         ({"bases": ["gemma", "gemma"]}, "bases", "has `gemma` more than once; leave one"),
         ({"target_languages": [False]}, "target_languages", "put it in quotes"),
         ({"gate": {**CONFIG["gate"], 1: 2}}, "gate", "Keys should be strings"),
-        ({"reward_models": {"r": {"kind": "classifer", "path": "x"}}}, "reward_models.r", "classifier, implicit"),
+        ({"reward_models": {"r": {"kind": "classifer", "path": "x"}}}, "reward_models.r", "has to be classifier, "),
         ({"reward_models": {"r": {"kind": "classifier"}}}, "reward_models.r", "must have exactly one of model"),
         ({"reward_models": {"r": {"kind": "classifier", "hub": None}}}, "reward_models.r.hub", "valid string"),
         ({"reward_models": {"r": {"kind": "classifier", "hub": "https://huggingface.co/a/b"}}}, "reward_models.r.hub", "without an address"),

@@ -4,7 +4,7 @@ import pytest
 from support import script
 from translation_data import ITEM, SPANISH, po
 
-from polyreward.settings.transfer import GettextEngine, LmEngine
+from polyreward.settings.translation import GettextEngine, LmEngine
 from polyreward.sources.templates import TEXTS, expanded
 from polyreward.translation.engines import Reply, gettext_rows, lm_rows, source_rows
 from polyreward.translation.lm import LmTranslator

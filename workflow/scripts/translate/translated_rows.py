@@ -7,8 +7,8 @@ from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.logs import announce
 from polyreward.ops.jobs import run
 from polyreward.prepare.kinds import finished
-from polyreward.settings.model import Serve
-from polyreward.settings.transfer import GettextEngine, LmEngine, Seq2seqEngine
+from polyreward.settings.base import Serve
+from polyreward.settings.translation import GettextEngine, LmEngine, Seq2seqEngine
 from polyreward.translation.catalog import roles_of
 from polyreward.translation.engines import KEPT, gettext_rows, lm_rows, source_rows
 from polyreward.translation.invariants import FENCE

@@ -18,7 +18,7 @@ from polyreward.models.batches import left_padded
 from polyreward.models.devices import device
 from polyreward.models.generation import Writing, ends_of, generation_config
 from polyreward.models.serving import Server, server_of
-from polyreward.settings.model import Serve
+from polyreward.settings.base import Serve
 from polyreward.settings.transfer import Sampling
 from polyreward.training.policies import load_policy
 

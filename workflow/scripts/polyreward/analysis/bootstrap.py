@@ -49,8 +49,8 @@ def resampled_sections(
     """Return section scores of every scorer under resampling (samples, scorers, sections): all see the same
     draw.
 
-    Within a stratum, a section's score is the weighted mean over the pairs of all drawn templates. So a
-    template that is alone in its subset varies with the others of its stratum. The mean of each subset's own
+    Within a stratum, a section's score is the weighted mean over the pairs of all drawn templates. So the
+    only template of a subset varies with the others of its stratum. The mean of each subset's own
     accuracy would be the same in every draw.
 
     Args:

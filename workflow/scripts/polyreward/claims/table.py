@@ -94,7 +94,7 @@ def corrected(row: Mapping, confidence: float) -> tuple[str, str]:
     if verdict in (UNDECIDED, UNTESTED):
         return verdict, note
     if row["p_holm"] > 1 - confidence:
-        return UNDECIDED, f"{note} Alone it is `{verdict}`, but not after Holm's correction.".strip()
+        return UNDECIDED, f"{note} Before Holm's correction it is `{verdict}`.".strip()
     if row["speaks_of"] == ONLY_THESE:
         suggested = SUGGESTED if verdict == HOLDS else SUGGESTED_AGAINST
         more = "" if verdict in (HOLDS, FAILS) else f" With more trainings this would be `{verdict}`."

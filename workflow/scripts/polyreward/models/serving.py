@@ -22,7 +22,7 @@ from polyreward.core.logs import announce
 from polyreward.core.seals import intact
 from polyreward.models.asking import RequestFailure, all_asked, beginning, response_text
 from polyreward.models.generation import Writing
-from polyreward.settings.model import Serve
+from polyreward.settings.base import Serve
 
 SUPERVISOR = Path(__file__).with_name("supervised.py")
 GRACE_S = 30.0  # from asking a server to end until it is killed

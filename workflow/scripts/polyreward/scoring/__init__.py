@@ -1,1 +1,1 @@
-"""Scoring with any reward model: one interface, three families (classifier, implicit, generative)."""
+"""Scoring with any reward model: one interface for all kinds of core/kinds.py."""

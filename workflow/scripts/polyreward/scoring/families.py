@@ -1,9 +1,9 @@
 """From an entry of config.yaml's reward_models to a reward model: which code loads which kind of it.
 
 A kind's loader is a function (entry, scoring, cache) that returns a RewardModel. Where LOADERS does not name
-it, it is `load` in a module of the kind's name. So a new kind changes no code of the others, and none of them
-is scored again. Modules are imported when an entry needs them: a classifier waits for no client of a server,
-and reruns when its own code changes."""
+it, it is `load` in a module of the kind's name. So a new kind changes no code that scores with the others:
+only the analyses that know kinds run again. Modules are imported when an entry needs them: a classifier waits
+for no client of a server, and reruns when its own code changes."""
 
 import re
 from collections.abc import Iterator

@@ -46,7 +46,7 @@ def load_classifier(
             f"{source}: remote_code runs what its authors wrote; pin it by `revision`, a commit of the hub"
             " (40 hexadecimal digits)"
         )
-    model, tokenizer = _loaded(
+    model, tokenizer = loaded(
         AutoModelForSequenceClassification, source, dtype, max_length, attention, revision, gpus, remote_code
     )
     if isinstance(model, Reward):
@@ -55,9 +55,7 @@ def load_classifier(
         raise UnavailableError(
             f"{source}: has {model.config.num_labels} outputs; a reward model has one (num_labels: 1)"
         )
-    return Classifier(
-        model, tokenizer, max_length, _fitting_budget(model, token_budget), shares_prompt(model)
-    )
+    return Classifier(model, tokenizer, max_length, fitting_budget(model, token_budget), shares_prompt(model))
 
 
 def load_causal_lm(
@@ -70,8 +68,8 @@ def load_causal_lm(
     gpus: int = 1,
 ) -> CausalLM:
     """Load a causal LM and its tokenizer; arguments and errors as in load_classifier."""
-    model, tokenizer = _loaded(AutoModelForCausalLM, source, dtype, max_length, attention, revision, gpus)
-    return causal_lm(model, tokenizer, max_length, _fitting_budget(model, token_budget))
+    model, tokenizer = loaded(AutoModelForCausalLM, source, dtype, max_length, attention, revision, gpus)
+    return causal_lm(model, tokenizer, max_length, fitting_budget(model, token_budget))
 
 
 def causal_lm_of(entry: dict, scoring: dict) -> CausalLM:
@@ -88,7 +86,8 @@ def _options(entry: dict, *names: str) -> dict:
     return {name: entry[name] for name in names if name in entry}
 
 
-def _fitting_budget(model: torch.nn.Module, token_budget: int) -> int:
+def fitting_budget(model: torch.nn.Module, token_budget: int) -> int:
+    """Return the tokens of a batch: fewer with eager attention, which has a number for any two of a row."""
     return min(token_budget, EAGER_TOKENS) if accel.is_eager(model.config) else token_budget
 
 
@@ -108,7 +107,7 @@ def _tokenizer(folder: Path, source: str | Path, remote_code: bool = False):
     return tokenizer
 
 
-def _loaded(
+def loaded(
     kind,
     source: str | Path,
     dtype: str,
@@ -118,6 +117,9 @@ def _loaded(
     gpus: int,
     remote_code: bool = False,
 ):
+    """Return a model and its tokenizer, checked. kind: transformers' Auto class; others as load_classifier's.
+
+    Raises PolyrewardError where weights of the head are missing, or there is no chat template."""
     spread = gpus > 1 and torch.cuda.device_count() > 1
     intact(source)
     with _readable(source, revision) as folder:

@@ -124,3 +124,19 @@ class PolicyTraining(Training):
     """Tokens; longer examples are left out."""
     save_every: Count = 10
     """Steps between checkpoints."""
+
+
+class Serve(Section):
+    """A server that each job starts for its model and ends."""
+
+    command: Annotated[list[str], Field(min_length=1)]
+    """The command's words; {model} is the model's folder, {port} the port, {dtype} its precision, and {gpus}
+    the number of GPUs that it is spread over."""
+    startup_s: Positive
+    """Seconds until it must answer."""
+    concurrency: Count = 8
+    """Requests at a time."""
+    timeout_s: Positive
+    """Seconds that one request may take."""
+    retries: CountFromZero = 3
+    """How often a request is repeated."""

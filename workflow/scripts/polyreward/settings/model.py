@@ -15,6 +15,7 @@ from polyreward.settings.base import (
     Positive,
     Section,
     Seeds,
+    Serve,
     optional,
 )
 from polyreward.settings.carb import Carb
@@ -27,24 +28,8 @@ from polyreward.settings.transfer import (
     Pool,
     RewardModelTraining,
     TemplatesPerSection,
-    Translation,
 )
-
-
-class Serve(Section):
-    """A server that each job starts for its model and ends."""
-
-    command: Annotated[list[str], Field(min_length=1)]
-    """The command's words; {model} is the model's folder, {port} the port, {dtype} its precision, and {gpus}
-    the number of GPUs that it is spread over."""
-    startup_s: Positive
-    """Seconds until it must answer."""
-    concurrency: Count = 8
-    """Requests at a time."""
-    timeout_s: Positive
-    """Seconds that one request may take."""
-    retries: CountFromZero = 3
-    """How often a request is repeated."""
+from polyreward.settings.translation import Translation
 
 
 class OffTheShelfRows(Section):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from polyreward.settings.transfer import GettextEngine, LmEngine, Seq2seqEngine
+from polyreward.settings.translation import GettextEngine, LmEngine, Seq2seqEngine
 from polyreward.sheet.data import is_released
 from polyreward.sheet.entries import Models
 from polyreward.sheet.languages import CATALOG

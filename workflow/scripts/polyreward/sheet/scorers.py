@@ -38,7 +38,7 @@ LOCALS = "locals"  # the benchmark of Think-as-Locals: parts of two others
 class Scorer:
     """A row of the sheet.
 
-    kind: classifier, implicit, generative or baseline. base: the model of models.yaml that it starts from, or
+    kind: one of kinds.EVERY_KIND. base: the model of models.yaml that it starts from, or
     its own name where that is unknown. trained_in: the language of a reward model that is trained here. seed:
     of its training. ties: a tie is "wrong" or "half" right. entry: how it is loaded; None for texts only."""
 

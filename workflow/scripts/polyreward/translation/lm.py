@@ -16,8 +16,8 @@ from polyreward.models.batches import left_padded
 from polyreward.models.devices import device
 from polyreward.models.generation import Writing, declared_ends, ends_of, generation_config
 from polyreward.models.serving import server_of
-from polyreward.settings.model import Serve
-from polyreward.settings.transfer import LmEngine, Seq2seqEngine
+from polyreward.settings.base import Serve
+from polyreward.settings.translation import LmEngine, Seq2seqEngine
 from polyreward.translation.engines import Reply
 
 if TYPE_CHECKING:
