@@ -79,6 +79,7 @@ def test_a_correlation_s_error_is_fisher_s():
         ({"low": np.nan, "high": np.nan}, "no width"),
         ({"low": 2.0, "high": 2.0}, "no width"),
         ({"se": 0.0}, "has no variance"),
+        ({"n": 2, "n_of": "bases"}, "counts bases"),
     ],
 )
 def test_a_claim_without_an_interval_says_why(changed, said):

@@ -54,6 +54,8 @@ def measured_error(row: Mapping, rule: Rule, seeds: int, confidence: float) -> M
         raise UnknownError(
             "Its interval is a bound for any two distributions of so many tokens, and has no standard error."
         )
+    if row["n_of"] == "bases" and row["unit"] not in OF_Z:
+        raise UnknownError("It counts bases, and its standard error is of templates.")
     low, high, estimate, n = row["low"], row["high"], row["estimate"], int(row["n"])
     if not high - low > WIDTH:
         raise UnknownError("Its interval has no width, or there is none.")

@@ -20,8 +20,9 @@ HEAD = """# What each claim could decide
 Written by `polyreward power{overlays}`, from {files}.
 
 - **Needed**: the true value from which on the claim would hold here, by its rule at {level}, with a
-  probability of {power:.0%}. `*`: a verdict would speak of these models only, as there is one training of
-  each. never: no value of the unit is enough, or there are fewer than {fewest} units, which decide nothing.
+  probability of {power:.0%}, before Holm's correction for the number of claims. `*`: it would be suggested,
+  as there are fewer trainings of each model than three. never: no value of the unit is enough, or there are
+  fewer than {fewest} units, which decide nothing.
 - **Units for it**: how many units would find a true effect as large as the paper prints. This takes more
   units to differ as much as these, so that it is a guide.
 - A standard error is the distance from the estimate to an end of its interval, over Student's quantile. Of
