@@ -98,4 +98,7 @@ rule transfer:
     input:
         ARTIFACTS.targets("transfer"),
         ARTIFACTS.compared_targets("transfer"),
-        [f"<results>/{name}.csv" for name in ["baselines", "gate", "kinds", "transfer_gap", "twins"]],
+        [
+            f"<results>/{name}.csv"
+            for name in ["baselines", "gate", "kinds", "training_added", "transfer_gap", "twins"]
+        ],

@@ -30,7 +30,7 @@ ROWS = [
 def files(tmp_path_factory):
     """Score files of made-up scorers, {(scorer, language): path}: each has scores of its own."""
     folder, paths = tmp_path_factory.mktemp("scores"), {}
-    for number, scorer in enumerate([*TRAINED, "length", "shelf"]):
+    for number, scorer in enumerate([*TRAINED, *KINDS, *UNTRAINED]):
         for language in ["en", *TARGETS]:
             draws = np.random.default_rng([number, ord(language[0])]).normal(size=len(ROWS))
             table = pd.DataFrame(ROWS)[["id", "template", "subset", "category"]].assign(
@@ -39,11 +39,14 @@ def files(tmp_path_factory):
             paths[scorer, language] = str(folder / f"bench/{scorer}/{language}.parquet")
             write_scores(table, paths[scorer, language], benchmark="bench", scorer=scorer, language=language)
     write_jsonl(ROWS, folder / "bench/es.jsonl")
-    sheet = sheet_file(folder, {**dict.fromkeys(TRAINED, "classifier"), **KINDS})
+    sheet = sheet_file(
+        folder, {**dict.fromkeys(TRAINED, "classifier"), **KINDS, **dict.fromkeys(UNTRAINED, "baseline")}
+    )
     return paths | {"rows": str(folder / "bench/es.jsonl"), "sheet": sheet}
 
 
 ALL, KINDS = ["en", *TARGETS], {"shelf": "classifier", "length": "baseline"}
+UNTRAINED = [f"{kind}-{base}" for kind in ("probe", "pmi") for base in BASES]
 OF_ES = [(name, "es") for name in [*TRAINED, "length", "shelf"]], {}
 # Rule: the (scorer, language) of its inputs, and params of its own
 RULES = {
@@ -53,6 +56,10 @@ RULES = {
     ),
     "transfer_gap": (
         [(f"{base}_en", language) for base in BASES for language in ALL],
+        {"bases": BASES, "languages": ALL},
+    ),
+    "training_added": (
+        [(name, language) for name in [*TRAINED, *UNTRAINED] for language in ALL],
         {"bases": BASES, "languages": ALL},
     ),
     "language_comparison": ([(name, "es") for name in [*TRAINED, "shelf"]], {}),

@@ -50,6 +50,31 @@ rule transfer_gap:
         "../scripts/analyse/transfer_gap.py"
 
 
+rule training_added:
+    # What training adds: reward models against a linear probe of their untrained base, and its PMI.
+    input:
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'training_added'", within=SCORES),
+        ),
+        sheet="<results>/work/scorers.csv",
+    output:
+        "<analysis>/training_added.csv",
+    log:
+        "<logs>/training_added/all.log",
+    benchmark:
+        "<benchmarks>/training_added/all.tsv"
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        bases=BASES,
+        languages=LANGUAGES,
+        benchmark=CATALOG.benchmark(MAIN),
+        interval=INTERVAL,
+    script:
+        "../scripts/analyse/training_added.py"
+
+
 rule language_comparison:
     # Every reward model on one language, for Tables 3-7.
     input:

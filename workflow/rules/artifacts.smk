@@ -9,6 +9,7 @@ STACKED = {
     "kinds": expand("<analysis>/kinds/{cell}.csv", cell=CELLS),
     "twins": expand("<analysis>/twins/{language}.csv", language=LANGUAGES),
     "transfer_gap": ["<analysis>/transfer_gap.csv"],
+    "training_added": ["<analysis>/training_added.csv"],
     "translation_quality": ["<analysis>/translation_quality.csv"],
     "carb_construction": ["<prepared>/carb/steps/counts.csv"],
 }

@@ -1,4 +1,4 @@
-"""What English reward models lose in other languages."""
+"""What English reward models lose in other languages, and what training adds to their base."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ from made_up_sheet import sheet
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
-from polyreward.analysis.tables import transfer_gaps
+from polyreward.analysis.tables import training_added, transfer_gaps
 from polyreward.core.errors import PolyrewardError
 
 BENCHMARK = Benchmark("b", {"chat": ["advice"], "safety": ["refuse"]}, {})
@@ -88,3 +88,24 @@ def test_the_order_of_scores_does_not_matter():
         for table in (made_up, turned)
     )
     assert one["a", "ko"] == other["a", "ko"] and one["b", "ko"] == other["b", "ko"]
+
+
+def test_what_training_adds_is_the_reward_model_less_its_base_and_the_gap_beyond_the_base_s():
+    made_up = {
+        ("a_en", "en"): 0.9, ("a_en", "ko"): 0.6, ("a_ko", "ko"): 0.7, ("a_ko", "en"): 0.5,
+        ("probe-a", "en"): 0.8, ("probe-a", "ko"): 0.6, ("pmi-a", "en"): 0.9, ("pmi-a", "ko"): 0.5,
+    }  # fmt: skip
+    kinds = dict.fromkeys(["a_en", "a_ko"], "classifier") | dict.fromkeys(["probe-a", "pmi-a"], "baseline")
+    names = sheet(kinds)
+    table = training_added(scores(made_up), names, ["a"], ["en", "ko"], BENCHMARK, INTERVAL)
+    found = table.set_index(["eval_language", "rm_training", "quantity", "baseline"])[
+        "added_points"
+    ].to_dict()
+    assert found == pytest.approx({
+        ("en", "en", "accuracy", "probe"): 10, ("en", "en", "accuracy", "pmi"): 0,
+        ("ko", "en", "accuracy", "probe"): 0, ("ko", "en", "accuracy", "pmi"): 10,
+        ("ko", "ko", "accuracy", "probe"): 10, ("ko", "ko", "accuracy", "pmi"): 20,
+        ("ko", "en", "gap", "probe"): 30 - 20, ("ko", "en", "gap", "pmi"): 30 - 40,
+    })  # fmt: skip
+    assert (table["low"] <= table["added_points"]).all() and (table["added_points"] <= table["high"]).all()
+    assert (table["rm_value"] - table["baseline_value"]).tolist() == pytest.approx(list(found.values()))

@@ -113,12 +113,17 @@ def test_each_table_reads_its_scores_in_the_order_of_its_rows():
     expected = {
         "table1": by_scorer("bench", every, "es"),
         "transfer_gap": by_scorer("bench", "a_en a_en_seed2", "en es"),
+        "training_added": [
+            *("bench/a_en/en", "bench/a_en/es", "bench/a_en_seed2/en", "bench/a_en_seed2/es"),
+            *by_scorer("bench", "a_es a_es_seed2", "es"),
+            *by_scorer("bench", "probe-a pmi-a", "en es"),
+        ],
         "language_comparison": by_language("bench", f"{shelf} {every}", "en es"),
         "language_tables": by_language("bench", f"{shelf} {first}", "en es"),
         "table2": by_language("bench", "judge my-rm loglik-a", "en es"),
         "baselines": [*by_language("bench", f"{shelf} {first} {baselines}", "en es"), *twins],
         "twins": twins,
-        "gate": by_scorer("bench", f"a_en a_en_seed2 a_en_seed3 {TEXT}", "en"),
+        "gate": by_scorer("bench", f"a_en a_en_seed2 a_en_seed3 {TEXT} probe-a pmi-a", "en"),
         "transfer_claims": by_scorer("bench", f"{every} {shelf} length", "en es"),
         "benchmark_mine": by_scorer("mine", f"my-rm {first}", "de"),  # text baselines are not fitted in German
         "benchmark_yours": by_scorer("yours", f"my-rm {first} {TEXT}", "es"),
@@ -226,7 +231,7 @@ def test_the_printed_sheet_has_texts_and_is_read_back(tmp_path):
     assert rows["a_es"].to_dict() == {
         "kind": "classifier", "base": "a", "trained_in": "es", "seed": "1", "ties": "wrong",
         "benchmarks": f"bench:* pairs:es mine:de yours:es {items}",
-        "tables": "table1 language_comparison language_tables baselines twins transfer_claims benchmark_mine"
+        "tables": "table1 training_added language_comparison language_tables baselines twins transfer_claims benchmark_mine"
         " benchmark_yours carb_leaderboard carb_claims carb_perturbation carb_consistency carb_correlation",
         "entry": "",  # the folder of a model that is trained here is known by its name
     }  # fmt: skip

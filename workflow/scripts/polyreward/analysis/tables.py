@@ -1,7 +1,7 @@
 """Table 1's rows, and the columns of the comparisons that artifacts are made of."""
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,8 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison, transfer_rows
 from polyreward.analysis.verdicts import from_draws
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.naming import UNTRAINED
+from polyreward.core.sheet import half_right
 
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
 VALUES = [*SECTIONS, "avg"]
@@ -34,6 +36,11 @@ LANGUAGE_COLUMNS = [
 GAP_COLUMNS = [
     *("base_model", "eval_language", "source_pct", "language_pct"),
     *("gap_points", "low", "high", "n_templates", "n_seeds"),
+]
+# quantity: accuracy, or what is lost from the source language (gap); baseline: one of UNTRAINED
+ADDED_COLUMNS = [
+    *("base_model", "eval_language", "rm_training", "quantity", "baseline", "rm_value", "baseline_value"),
+    *("added_points", "low", "high", "n_templates", "n_seeds"),
 ]
 READY_MADE_COLUMNS = ["reward_model", "kind", "eval_language", *ESTIMATE, "missing"]
 
@@ -105,6 +112,57 @@ def transfer_gaps(
     for name, language in (("source_pct", source), ("language_pct", None)):
         table[name] = [of[base, language or own][0, 0] if (base, own) in of else np.nan for base, own in gaps]
     return table.assign(n_templates=accuracies.n_templates, n_seeds=accuracies.n_seeds)[GAP_COLUMNS]
+
+
+def training_added(
+    scores: pd.DataFrame,
+    sheet: pd.DataFrame,
+    bases: Sequence[str],
+    languages: Sequence[str],
+    benchmark: Benchmark,
+    interval: Interval,
+) -> pd.DataFrame:
+    """Return what training adds: reward models minus their untrained base's probe, and minus its PMI.
+
+    Accuracies are averages over sections, of the source language's reward models and of each language's own.
+    The gap is what the source language's lose in another language; a positive difference means that they
+    lose more than the base. Intervals are paired over templates, with the variance between trainings.
+
+    sheet: of all scorers. languages: the source language first."""
+    source, *others = languages
+    own = sheet.loc[sorted(scores["scorer"].unique())]
+    trainings = {
+        (base, training): _trainings(own, base, training) for base in bases for training in languages
+    }
+    accuracies = Accuracies(in_all_languages(scores), trainings, benchmark, interval, half_right(own))
+
+    def of_model(base: str, training: str, language: str) -> np.ndarray:
+        return accuracies.training_draws(base, training, language, "avg")
+
+    def of_baseline(kind: str, base: str, language: str) -> np.ndarray:
+        return accuracies.draws(f"{kind}-{base}", language, "avg")[:, None]
+
+    keys, pairs = [], []
+    for base, kind, language in product(bases, UNTRAINED, languages):
+        for training in dict.fromkeys((source, language)):
+            keys.append((base, language, training, "accuracy", kind))
+            pairs.append((of_model(base, training, language), of_baseline(kind, base, language)))
+    for base, kind, language in product(bases, UNTRAINED, others):
+        keys.append((base, language, source, "gap", kind))
+        lost = of_model(base, source, source) - of_model(base, source, language)
+        pairs.append((lost, of_baseline(kind, base, source) - of_baseline(kind, base, language)))
+    means, each = split_cases(np.stack([ours - base for ours, base in pairs], axis=1), accuracies.n_seeds)
+    compared = from_draws(means, accuracies.freedom, each)
+    low, high = compared.ends(interval.confidence)
+    return pd.DataFrame(keys, columns=ADDED_COLUMNS[:5]).assign(
+        rm_value=[ours[0, 0] for ours, _ in pairs],
+        baseline_value=[base[0, 0] for _, base in pairs],
+        added_points=compared.points,
+        low=low,
+        high=high,
+        n_templates=accuracies.n_templates,
+        n_seeds=accuracies.n_seeds,
+    )[ADDED_COLUMNS]
 
 
 def _trainings(sheet: pd.DataFrame, base: str, training: str) -> list[str]:

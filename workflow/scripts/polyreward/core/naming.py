@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 
 TEXT_BASELINES = ["length", "tfidf-answer", "tfidf-prompt-answer"]
+UNTRAINED = ("probe", "pmi")  # scorers of an untrained base with which training is compared: probe-<base>
 BEST_OF_N, GRPO = "best-of-n", "grpo"  # a reward model chose of several answers, or trained who writes them
 STAGES = {
     "sources": "1_sources",

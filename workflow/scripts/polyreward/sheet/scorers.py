@@ -10,7 +10,7 @@ import pandas as pd
 
 from polyreward.core.errors import raise_all
 from polyreward.core.kinds import BASELINE
-from polyreward.core.naming import TEXT_BASELINES, ModelName, stage
+from polyreward.core.naming import TEXT_BASELINES, UNTRAINED, ModelName, stage
 from polyreward.core.sheet import KNOCKOUT, SHEET_COLUMNS
 from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import as_entry
@@ -276,6 +276,11 @@ def _cells(settings: Settings, rows: dict[str, Scorer]) -> Iterator[tuple[str, s
             yield "table1", main, str(ModelName(base, training, seed)), language
     for base, seed, language in product(settings.shown_bases, seeds, languages):
         yield "transfer_gap", main, str(ModelName(base, source, seed)), language
+        yield "training_added", main, str(ModelName(base, source, seed)), language
+    for base, language, seed in product(settings.shown_bases, targets, seeds):
+        yield "training_added", main, str(ModelName(base, language, seed)), language
+    for base, kind, language in product(settings.shown_bases, UNTRAINED, languages):
+        yield "training_added", main, f"{kind}-{base}", language
     for language, name in product(languages, [*shelf, *every]):
         yield "language_comparison", main, name, language
     for language, name in product(
@@ -295,7 +300,8 @@ def _cells(settings: Settings, rows: dict[str, Scorer]) -> Iterator[tuple[str, s
             if benchmark == settings.benchmarks.twins:
                 yield "twins", benchmark, name, language
     if settings.bases:
-        for name in [*gate_models(settings), *TEXT_BASELINES]:
+        of_base = [f"{kind}-{settings.gate.base}" for kind in UNTRAINED]
+        for name in [*gate_models(settings), *TEXT_BASELINES, *of_base]:
             yield "gate", main, name, source
     for name, language in product([*every, *shelf, "length"], languages):
         yield "transfer_claims", main, name, language
