@@ -39,7 +39,7 @@ from IPython.display import display
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison
-from polyreward.analysis.tables import transfer_table
+from polyreward.analysis.tables import hard_pairs, transfer_table
 from polyreward.artifacts.figures import paper_style
 from polyreward.core.conversations import as_text
 from polyreward.core.files import read_jsonl
@@ -116,7 +116,9 @@ scores = read_scores(
     for seed in seeds
 )
 sheet = read_sheet(f"{RESULTS}/work/scorers.csv")
-transfer = transfer_table(scores, sheet, source, benchmark, interval)
+translated = [stage(RESULTS, "translated", f"{main}/{language}.jsonl") for language in targets]
+hard = hard_pairs(read_jsonl(translated))
+transfer = transfer_table(scores, sheet, source, benchmark, interval, hard)
 pd.testing.assert_frame_equal(
     transfer[list(table1)].reset_index(drop=True), table1, atol=1e-6, check_dtype=False
 )

@@ -8,6 +8,7 @@ rule transfer_comparison:
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
             row=lookup("table == 'table1'", within=SCORES),
         ),
+        rows=expand("<translated>/<main>/{language}.jsonl", language=TARGETS),
         sheet="<results>/work/scorers.csv",
     output:
         "<analysis>/transfer.csv",

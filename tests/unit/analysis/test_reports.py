@@ -14,6 +14,7 @@ from polyreward.analysis.tables import (
     LANGUAGE_COLUMNS,
     READY_MADE_COLUMNS,
     TRANSFER_COLUMNS,
+    hard_pairs,
     transfer_table,
 )
 from polyreward.core.errors import PolyrewardError
@@ -77,6 +78,19 @@ def test_the_transfer_table_is_english_minus_target_on_each_language_s_own_rows(
     assert table["avg"].tolist() == [0, 100, 100] * 2
     assert table["eval_language"].tolist() == ["es"] * 3 + ["it"] * 3
     assert set(table.columns) == set(TRANSFER_COLUMNS)
+
+
+def test_the_accuracy_on_hard_pairs_is_a_column_and_no_part_of_the_average():
+    kinds = [
+        {"id": row["id"], "kind": "written" if number < 2 else "drift"} for number, row in enumerate(ROWS)
+    ]
+    hard = hard_pairs([*kinds, {"id": "published"}])
+    assert hard == [row["id"] for row in ROWS[:2]]
+    found = together({"base_en": scores([1, 0, 1, 1, 1]), "base_es": scores([0] * 5)}, language="es")
+    table = transfer_table(found, TRAINED, "en", FOUR, INTERVAL, hard).set_index("rm_training")
+    assert table["hard"].tolist() == [0, 50, 50] and table["n_hard"].tolist() == [2, 2, 2]
+    without = transfer_table(found, TRAINED, "en", FOUR, INTERVAL).set_index("rm_training")
+    assert without["hard"].isna().all() and without["avg"].tolist() == table["avg"].tolist()
 
 
 def test_the_transfer_table_refuses_a_base_without_one_of_its_two_reward_models():

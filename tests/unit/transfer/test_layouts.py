@@ -13,7 +13,8 @@ def table1_row(base, language, training, value):
     row = {"base_model": base, "eval_language": language, "rm_training": training, **sections}
     nan = float("nan")
     over_seeds = {"n_seeds": 1, "avg_sd": nan, "avg_se": 4.0, "avg_se_trainings": 0.0, "p_seeds": nan}
-    return {**row, **over_seeds, "avg": value, "avg_low": value - 1.26, "avg_high": value + 1, "n_pairs": 10, "n_templates": 9,
+    hard = dict.fromkeys(("hard", "hard_low", "hard_high"), nan) | {"n_hard": None}
+    return {**row, **over_seeds, **hard, "avg": value, "avg_low": value - 1.26, "avg_high": value + 1, "n_pairs": 10, "n_templates": 9,
             "p_mcnemar": None}  # fmt: skip
 
 
@@ -34,6 +35,12 @@ def test_table_1_has_languages_and_trainings_down_and_bases_across():
         for base in ("gemma", "smollm")
         for name in ("Chat", "Chat(H)", "Safety", "Reason", "Avg. [95%], n=9")
     ]
+
+
+def test_hard_pairs_have_a_column_of_their_own_where_there_are_some():
+    shown = display_table1(TABLE1.assign(hard=55.0, hard_low=45.0, hard_high=65.0), "95%")["gemma"]
+    assert list(shown.columns) == ["Chat", "Chat(H)", "Safety", "Reason", "Hard", "Avg. [95%], n=9"]
+    assert shown["Hard"].iloc[[0, 2]].tolist() == ["55.0 [45, 65]", "+55.0 [+45, +65]"]
 
 
 def test_table_1_shows_differences_with_their_sign_and_averages_with_their_interval():

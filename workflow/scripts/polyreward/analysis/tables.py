@@ -1,6 +1,6 @@
 """Table 1's rows, and the columns of the comparisons that artifacts are made of."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations, product
 
 import numpy as np
@@ -25,6 +25,7 @@ TRANSFER_COLUMNS = [
     "p_mcnemar",
     *OVER_SEEDS,
     "p_seeds",
+    *("hard", "hard_low", "hard_high", "n_hard"),
 ]
 # missing: why a row is empty
 LANGUAGE_COLUMNS = [
@@ -46,12 +47,18 @@ READY_MADE_COLUMNS = ["reward_model", "kind", "eval_language", *ESTIMATE, "missi
 
 
 def transfer_table(
-    scores: pd.DataFrame, sheet: pd.DataFrame, source: str, benchmark: Benchmark, interval: Interval
+    scores: pd.DataFrame,
+    sheet: pd.DataFrame,
+    source: str,
+    benchmark: Benchmark,
+    interval: Interval,
+    hard: Collection[str] = (),
 ) -> pd.DataFrame:
     """Compare the source language's reward models with each target language's own, on that language.
 
     scores: of reward models that are trained here, in every target language. sheet: says which of them
-    these are."""
+    these are. hard: ids of pairs whose rejected answer is a plausible error. The column `hard` has the
+    accuracy on them, all sections together; it is not a part of the average."""
     records = []
     for language, of_language in scores[scores["language"] != source].groupby("language", sort=False):
         tables = dict(iter(of_language.groupby("scorer", sort=False)))
@@ -66,10 +73,34 @@ def transfer_table(
                 )
             compared = pd.concat([tables[name] for name in (*target, *english)])
             comparison = Comparison(compared, benchmark, interval)
-            records += transfer_rows(comparison, target, english, base_model=base, eval_language=language)
+            rows = transfer_rows(comparison, target, english, base_model=base, eval_language=language)
+            of_hard = _of_hard(compared[compared["id"].isin(hard)], benchmark, interval, target, english)
+            records += [row | more for row, more in zip(rows, of_hard, strict=True)]
     table = pd.DataFrame(records).reindex(columns=TRANSFER_COLUMNS)
+    table = table.astype({"n_hard": "Int64"})
     bases = list(table["base_model"].drop_duplicates())
     return table.sort_values("base_model", key=lambda names: names.map(bases.index), kind="stable")
+
+
+def hard_pairs(rows: Iterable[dict]) -> list[str]:
+    """Return the ids of pairs whose rejected answer was written as a plausible error."""
+    return [row["id"] for row in rows if row.get("kind") == "written"]
+
+
+def _of_hard(
+    scores: pd.DataFrame,
+    benchmark: Benchmark,
+    interval: Interval,
+    target: Sequence[str],
+    english: Sequence[str],
+) -> list[dict]:
+    """Return the columns of hard pairs for Table 1's three rows; empty ones without such pairs."""
+    if scores.empty:
+        return [{}] * 3
+    whole = Benchmark(benchmark.name, {"hard": list(scores["subset"].unique())}, {})
+    rows = transfer_rows(Comparison(scores, whole, interval), target, english)
+    ends = ("hard", "hard_low", "hard_high")
+    return [{name: row[name] for name in ends} | {"n_hard": row["n_pairs"]} for row in rows]
 
 
 def transfer_gaps(

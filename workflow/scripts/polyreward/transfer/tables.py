@@ -11,8 +11,10 @@ def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     """Lay out Table 1 in text cells as the paper does: languages down, bases across.
 
     The average carries its interval in brackets, over n templates, and a difference its sign. n is given per
-    language where they differ. confidence: the interval's level, as text ("95%")."""
+    language where they differ. Hard pairs have a column where there are some. confidence: the interval's
+    level, as text ("95%")."""
     sizes, records = table.groupby("eval_language")["n_templates"].first(), []
+    sections = SECTION_NAMES | ({"hard": "Hard"} if table["hard"].notna().any() else {})
     same = sizes.nunique() == 1
     average = f"Avg. [{confidence}]" + (f", n={sizes.iloc[0]}" if same else "")
     for language in table["eval_language"].unique():
@@ -27,7 +29,7 @@ def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
                 )
                 (row,) = table[key].to_dict("records")
                 sign = "+" if training == "delta" else ""
-                for section, section_name in SECTION_NAMES.items():
+                for section, section_name in sections.items():
                     record[base, section_name] = _section(row, section, sign)
                 record[base, average] = _average(row, sign)
             records.append(record)
