@@ -28,13 +28,11 @@ FEWEST_IN_STRATUM = 2
 
 @dataclasses.dataclass(frozen=True)
 class Benchmark:
-    """A benchmark: {section: subsets}, weights of subsets that are not their number of pairs, and the subsets
-    of the same programming problems in several languages."""
+    """A benchmark: {section: subsets}, and weights of subsets that are not their number of pairs."""
 
     name: str
     sections: dict[str, list[str]]
     weights: dict[str, float]
-    code: Sequence[str] = ()
 
     def of_rows(self, subsets: set[str], a_slice: bool) -> "Benchmark":
         """Return the benchmark with only these subsets; a slice of it may lack whole sections."""
@@ -113,15 +111,19 @@ class Comparison:
         self.values = np.concatenate([np.stack(points, axis=-1)[None], resamples])
 
     def _strata(self) -> pd.Series:
-        """Return what each pair's template is drawn within."""
+        """Return what each pair's template is drawn within: its subset, the subsets that share templates, as
+        those of one programming problem in several languages do, or its whole section."""
+        together = {subset: subset for subset in self.weights}
+        for of_template in self.rows.groupby("template")["subset"].unique():
+            joined = {together[subset] for subset in of_template}
+            if len(joined) > 1:
+                first = min(joined)
+                together |= {subset: first for subset, name in together.items() if name in joined}
         counts = self.rows.groupby("subset")["template"].nunique()
-        stratum = {}
         for section, members in self.benchmark.sections.items():
-            few = min(counts[s] for s in members) < FEWEST_IN_STRATUM
-            for subset in members:
-                apart = f"{section}, code" if subset in self.benchmark.code else subset
-                stratum[subset] = section if few else apart
-        return self.rows["subset"].map(stratum)
+            if min(counts[s] for s in members) < FEWEST_IN_STRATUM:
+                together |= dict.fromkeys(members, section)
+        return self.rows["subset"].map(together)
 
     def freedom(self, subsets: Sequence[str] | None = None) -> int:
         """Return the degrees of freedom of a score of some subsets, or of all."""

@@ -76,7 +76,7 @@ class Catalog:
     def benchmark(self, name: str) -> dict:
         """Return the arguments of comparison.Benchmark."""
         facts = self.benchmarks[name]
-        return {"name": name, **{key: facts[key] for key in ("sections", "weights", "code") if key in facts}}
+        return {"name": name, **{key: facts[key] for key in ("sections", "weights")}}
 
     def categories(self, benchmark: str) -> dict[str, str]:
         """Return {subset: section} of a benchmark."""
