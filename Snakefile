@@ -99,3 +99,4 @@ rule transfer:
         ARTIFACTS.targets("transfer"),
         ARTIFACTS.compared_targets("transfer"),
         [f"<results>/{name}.csv" for name in ["baselines", "gate", "kinds", "transfer_gap", "twins"]],
+        ["<results>/printed.csv", "<results>/printed_leads.png"],
