@@ -204,6 +204,7 @@ rule transfer_claims:
         scripts=CATALOG.facts("script", CATALOG.languages),
         setting={
             "bases": BASES,
+            "all_bases": SETTINGS.bases,
             "source": SOURCE,
             "targets": TARGETS,
             "figure2_models": EMBEDDED,
