@@ -182,12 +182,12 @@ def _best_sources(cells: pd.DataFrame, pairs: int) -> Iterator[dict]:
             where = list(avg.index[first[training]])
             best = "Best mean of this base. " if mean == means.max() else ""
             named = f": {', '.join(where)}" if where else ""
-            note = f"{best}Best in {len(where)} of {len(avg)} languages{named}. {WIDEST}"
+            note = f"{best}Best in {len(where)} of {len(avg)} languages{named}."
             yield of_base(f"trained in {training}", mean, error=errors[training].mean(), note=note)
         for training in means.index.drop(SOURCE):
             what = f"trained in {training} minus trained in {SOURCE}"
             error = np.hypot(errors[training], errors[SOURCE]).mean()
-            yield of_base(what, means[training] - means[SOURCE], error=error, note=WIDEST)
+            yield of_base(what, means[training] - means[SOURCE], error=error)
 
 
 def _printed_tables(tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, pd.DataFrame]]:
