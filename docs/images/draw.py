@@ -2,6 +2,7 @@
 
 python docs/images/draw.py results/table1.csv docs/images/table1.png
 python docs/images/draw.py results/figure1.csv docs/images/figure1.png
+python docs/images/draw.py results/printed.csv docs/images/printed_leads.png
 """
 
 import sys
@@ -14,6 +15,7 @@ from matplotlib.lines import Line2D
 from polyreward.artifacts.figures import TEXT_WIDTH, language_look, language_name, paper_style, reach
 from polyreward.core.tables import read_csv
 from polyreward.transfer.figure1 import draw_figure1
+from polyreward.transfer.printed_leads import draw_printed_leads, plotted_leads
 
 CONFIDENCE = "95%"  # of the default settings
 MARKERS = {"target": ("s", -0.14), "english": ("o", 0.14)}  # and how far from the middle of its row
@@ -62,7 +64,11 @@ def draw_table1(table: pd.DataFrame) -> Figure:
     return figure
 
 
-DRAWN = {"table1": draw_table1, "figure1": lambda table: draw_figure1(table, CONFIDENCE)}
+DRAWN = {
+    "table1": draw_table1,
+    "figure1": lambda table: draw_figure1(table, CONFIDENCE),
+    "printed": lambda table: draw_printed_leads(plotted_leads(table), CONFIDENCE),
+}
 
 if __name__ == "__main__":
     source, target = map(Path, sys.argv[1:])
