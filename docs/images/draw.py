@@ -5,7 +5,7 @@ python docs/images/draw.py results/figure1.csv docs/images/figure1.png
 python docs/images/draw.py results/printed.csv docs/images/printed_leads.png
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 import pandas as pd
@@ -71,6 +71,11 @@ DRAWN = {
 }
 
 if __name__ == "__main__":
-    source, target = map(Path, sys.argv[1:])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("table", type=Path, help="table1.csv, figure1.csv or printed.csv")
+    parser.add_argument("picture", type=Path, help="the PNG file to write")
+    options = parser.parse_args()
     with paper_style():
-        DRAWN[source.stem](read_csv(source)).savefig(target, dpi=150)
+        DRAWN[options.table.stem](read_csv(options.table)).savefig(options.picture, dpi=150)
