@@ -102,3 +102,4 @@ rule transfer:
             f"<results>/{name}.csv"
             for name in ["baselines", "gate", "kinds", "training_added", "transfer_gap", "twins"]
         ],
+        ["<results>/printed.csv", "<results>/printed_leads.png"],

@@ -23,27 +23,8 @@ SCALES = {
     "gpu": ["workflow/scales/gpu.yaml"],
     "paper": ["workflow/scales/paper.yaml"],
 }
-# Pairs of RewardBench's subsets. Source: arXiv 2403.13787, Table 1
-REWARDBENCH = {
-    "alpacaeval-easy": 100,
-    "alpacaeval-length": 95,
-    "alpacaeval-hard": 95,
-    "mt-bench-easy": 28,
-    "mt-bench-med": 40,
-    "mt-bench-hard": 37,
-    "llmbar-natural": 100,
-    "llmbar-adver-neighbor": 134,
-    "llmbar-adver-GPTInst": 92,
-    "llmbar-adver-GPTOut": 47,
-    "llmbar-adver-manual": 46,
-    "refusals-dangerous": 100,
-    "refusals-offensive": 100,
-    "xstest-should-refuse": 154,
-    "xstest-should-respond": 250,
-    "donotanswer": 136,
-    "math-prm": 447,
-    **dict.fromkeys(["hep-cpp", "hep-go", "hep-java", "hep-js", "hep-python", "hep-rust"], 164),
-}
+# {subset: pairs} of RewardBench
+REWARDBENCH = dict(pd.read_csv(ROOT / "resources/published/rewardbench_sizes.csv").itertuples(index=False))
 # How many items each culture and domain can have: every scale builds them from the same texts
 CONSTRUCTED = ROOT / "docs/data/mini/carb_construction.csv"
 

@@ -2,9 +2,10 @@
 
 python docs/images/draw.py results/table1.csv docs/images/table1.png
 python docs/images/draw.py results/figure1.csv docs/images/figure1.png
+python docs/images/draw.py results/printed.csv docs/images/printed_leads.png
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 import pandas as pd
@@ -14,6 +15,7 @@ from matplotlib.lines import Line2D
 from polyreward.artifacts.figures import TEXT_WIDTH, language_look, language_name, paper_style, reach
 from polyreward.core.tables import read_csv
 from polyreward.transfer.figure1 import draw_figure1
+from polyreward.transfer.printed_leads import draw_printed_leads, plotted_leads
 
 CONFIDENCE = "95%"  # of the default settings
 MARKERS = {"target": ("s", -0.14), "english": ("o", 0.14)}  # and how far from the middle of its row
@@ -62,9 +64,18 @@ def draw_table1(table: pd.DataFrame) -> Figure:
     return figure
 
 
-DRAWN = {"table1": draw_table1, "figure1": lambda table: draw_figure1(table, CONFIDENCE)}
+DRAWN = {
+    "table1": draw_table1,
+    "figure1": lambda table: draw_figure1(table, CONFIDENCE),
+    "printed": lambda table: draw_printed_leads(plotted_leads(table), CONFIDENCE),
+}
 
 if __name__ == "__main__":
-    source, target = map(Path, sys.argv[1:])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("table", type=Path, help="table1.csv, figure1.csv or printed.csv")
+    parser.add_argument("picture", type=Path, help="the PNG file to write")
+    options = parser.parse_args()
     with paper_style():
-        DRAWN[source.stem](read_csv(source)).savefig(target, dpi=150)
+        DRAWN[options.table.stem](read_csv(options.table)).savefig(options.picture, dpi=150)

@@ -34,7 +34,8 @@ BASE = "base"
 
 def setting(bases=(BASE,), pretraining="multilingual", off_the_shelf=None):
     kinds = dict.fromkeys(bases, pretraining)
-    return Setting(list(bases), list(bases), "en", TARGETS, SCRIPTS, kinds, [1], off_the_shelf or {})
+    bases = list(bases)
+    return Setting(bases, bases, bases, "en", TARGETS, SCRIPTS, kinds, [1], off_the_shelf or {})
 
 
 def scores(right):

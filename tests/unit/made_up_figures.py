@@ -1,4 +1,4 @@
-"""Figures 1 to 3, drawn from made-up tables of the size of scale mini: {name: a function that draws it}."""
+"""Figures 1 to 3 and the printed leads, from made-up tables of the size of scale mini: {name: a function}."""
 
 from itertools import product
 
@@ -11,6 +11,7 @@ from polyreward.analysis.geometry import COLUMNS as GEOMETRY_COLUMNS
 from polyreward.transfer import figure3
 from polyreward.transfer.figure1 import draw_figure1
 from polyreward.transfer.figure2 import draw_figure2
+from polyreward.transfer.printed_leads import COLUMNS, MEAN, draw_printed_leads
 
 LANGUAGES = ["en", "es", "it", "ko", "zh"]
 TARGETS = LANGUAGES[1:]
@@ -70,8 +71,19 @@ def judged() -> pd.DataFrame:
     return pd.DataFrame(records, columns=JUDGE_COLUMNS)
 
 
+def leads() -> pd.DataFrame:
+    """The table of the printed leads: a lead that shrinks from base to base."""
+    records = [
+        (base, language, lead, lead - 2.5, lead + 2.5, 2985)
+        for base, lead in zip(BASES, (4.0, 1.0), strict=True)
+        for language in [*TARGETS, MEAN]
+    ]
+    return pd.DataFrame(records, columns=COLUMNS)
+
+
 FIGURES = {
     "figure1": lambda: draw_figure1(geometry(), "95%"),
     "figure2": lambda: draw_figure2(*norms(), "en", [["ko", "zh"], ["es", "it"]]),
     "figure3": lambda: figure3.draw_figure3(win_rates(), judged(), "95%"),
+    "printed_leads": lambda: draw_printed_leads(leads(), "95%"),
 }

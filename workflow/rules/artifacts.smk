@@ -205,6 +205,7 @@ rule transfer_claims:
         scripts=CATALOG.facts("script", CATALOG.languages),
         setting={
             "bases": BASES,
+            "all_bases": SETTINGS.bases,
             "source": SOURCE,
             "targets": TARGETS,
             "figure2_models": EMBEDDED,
@@ -227,6 +228,51 @@ rule transfer_claims:
         caption=caption("transfer_claims"),
     script:
         "../scripts/artifacts/transfer_claims.py"
+
+
+rule printed:
+    # What the papers' printed tables say by themselves: no model, no scores.
+    input:
+        expand(
+            FILE("resources/published/{file}.csv"),
+            file=[
+                *("transfer_table1", "transfer_table2", "transfer_tables3to7", "rewardbench_sizes"),
+                *("carb_leaderboard", "carb_correlation", "carb_think_as_locals"),
+            ],
+        ),
+    output:
+        **table_files("printed"),
+    log:
+        "<logs>/printed/all.log",
+    benchmark:
+        "<benchmarks>/printed/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        benchmark=CATALOG.benchmark(ANCHORS[0]),
+        interval=INTERVAL["confidence"],
+        confidence=CONFIDENCE,
+        caption=caption("printed"),
+    script:
+        "../scripts/artifacts/printed.py"
+
+
+rule printed_leads:
+    input:
+        "<results>/printed.csv",
+    output:
+        **figure_files("printed_leads"),
+    log:
+        "<logs>/printed_leads/all.log",
+    benchmark:
+        "<benchmarks>/printed_leads/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        confidence=CONFIDENCE,
+        caption=caption("printed_leads"),
+    script:
+        "../scripts/artifacts/printed_leads.py"
 
 
 rule claims:

@@ -20,7 +20,7 @@ from polyreward.artifacts.figures import save_figure
 from polyreward.core.kinds import REWARD_KINDS
 from polyreward.transfer.figure1 import draw_figure1
 
-WITH_INTERVALS = ("figure1", "figure3")
+WITH_INTERVALS = ("figure1", "figure3", "printed_leads")
 
 
 @cache
@@ -75,6 +75,14 @@ def test_the_colour_of_a_language_is_the_same_in_every_figure():
     places = drawn("figure3").axes[1]
     shown = [container[0].get_color() for container in places.containers]
     assert shown == [style.LANGUAGES[language].colour for language in LANGUAGES[1:]]
+    marks = drawn("printed_leads").axes[0].collections
+    colours = {
+        mark.get_label(): to_hex(mark.get_facecolor()[0]).upper()
+        for mark in marks
+        if len(mark.get_facecolor())
+    }
+    for language in LANGUAGES[1:]:
+        assert colours[style.language_name(language)] == style.LANGUAGES[language].colour
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -121,7 +129,7 @@ def test_a_cka_that_is_estimated_above_one_is_hollow_at_one():
 def test_files_are_the_same_each_time_with_fonts_inside(tmp_path):
     """Also for a user whose `matplotlibrc` asks for another look."""
     users = {"axes.facecolor": "red", "lines.linewidth": 9, "savefig.bbox": "tight", "pdf.compression": 0}
-    for name in ("figure1", "figure3"):
+    for name in WITH_INTERVALS:
         for number, settings in ((1, {}), (2, users)):
             with matplotlib.rc_context(settings):
                 save_figure(FIGURES[name](), tmp_path / f"{number}.png", tmp_path / f"{number}.pdf")

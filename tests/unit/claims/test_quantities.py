@@ -123,6 +123,11 @@ def gaps(one, two):
     return two_bases(rights, trainings=LANGUAGES)
 
 
+def of_a_base_that_table1_does_not_show(one, two):
+    made_up = gaps(one, two)
+    return dataclasses.replace(made_up, setting=dataclasses.replace(made_up.setting, bases=["one"]))
+
+
 def losses(english_centric, multilingual):
     away = everywhere("one_en", english_centric) | everywhere("two_en", multilingual)
     made_up = two_bases(away | {("one_en", "en"): 0.9, ("two_en", "en"): 0.9})
@@ -191,6 +196,11 @@ KNOWN = [
        list(zip([((0.9, 0.5), (0.6, 0.5)), ((0.6, 0.8), (0.6, 0.4)), ((0.5, 0.5), (-0.5, 0.5))], expected, strict=True)))
       for over in (MEAN, EACH) for of, expected in (("lead", [(HOLDS, 30), (FAILS, -40), (UNDECIDED, 0)]),
                                                     ("target", [(UNDECIDED, 0), (HOLDS, 40), (UNDECIDED, 0)]))),
+    ("gap_between_bases", {**TWO, "of": "lead", **MEAN}, ABOVE, of_a_base_that_table1_does_not_show,
+     [(((0.9, 0.5), (0.6, 0.5)), (HOLDS, 30)), (((0.6, 0.5), (0.9, 0.5)), (FAILS, -30))]),
+    # A base that is not shown is in no quantity over all bases
+    ("english_lead", {"section": "avg", **MEAN}, ABOVE, of_a_base_that_table1_does_not_show,
+     [(((0.9, 0.5), (0.5, 0.9)), (HOLDS, 40))]),
     ("loss_between_kinds", {}, ABOVE, losses,
      [((0.4, 0.8), (HOLDS, 40)), ((0.8, 0.4), (FAILS, -40)), (EVEN, (UNDECIDED, 0))]),
     ("english_against_scorer", {**TWO, "scorer": "armo"}, TIE, next_to_scorer,
@@ -275,6 +285,15 @@ def test_a_quantity_has_the_known_verdict_and_estimate(name, options, rule, made
 def test_what_a_run_cannot_test_says_why(name, options, made, said):
     with pytest.raises(UntestableError, match=said):
         quantity(name, made(), **options)
+
+
+def test_bases_that_table1_does_not_show_have_their_trainings_among_the_evidence():
+    names = [f"{base}_{language}" for base in ("one", "two") for language in LANGUAGES]
+    sheet = pd.DataFrame(
+        [(name, *name.split("_"), 1) for name in names], columns=["scorer", "base", "trained_in", "seed"]
+    )
+    trainings = dataclasses.replace(setting(["one", "two"]), bases=["one"]).trainings(sheet)
+    assert trainings["two", "ko"] == ["two_ko"] and len(trainings) == len(names)
 
 
 def test_english_lead_is_the_mean_of_table_1_s_differences():

@@ -27,10 +27,12 @@ from polyreward.core.tables import read_csv, read_scores, read_table, unavailabl
 class Setting:
     """What was compared.
 
+    bases: those that Table 1 shows. all_bases: those with reward models of every training language.
     scripts: {language: script}. pretraining: {base: multilingual, english or none}. off_the_shelf: {reward
     model: its base's pretraining, or unknown}."""
 
     bases: list[str]
+    all_bases: list[str]
     figure2_models: list[str]
     source: str
     targets: list[str]
@@ -45,7 +47,7 @@ class Setting:
         by_training = own.groupby(["base", "trained_in"])["scorer"].agg(list)
         return {
             (base, language): by_training[base, language]
-            for base in self.bases
+            for base in self.all_bases
             for language in [self.source, *self.targets]
         }
 

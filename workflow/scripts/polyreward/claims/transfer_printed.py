@@ -78,11 +78,18 @@ def _above_chance(printed: Printed) -> list[np.ndarray]:
 
 
 def _between_bases(printed: Printed, bases: Sequence[str], of: str) -> list[np.ndarray]:
-    cells = leads(printed.table1) if of == "lead" else _of_trained(printed.table1, "target")
-    first, second = (
-        cells["avg"].rename(str.lower, level="base_model").xs(base, level="base_model") for base in bases
-    )
-    return [(first - second).to_numpy()]
+    # Tables 3-7 also have the bases that Table 1 does not show
+    trained = printed.tables3to7.dropna(subset=["rm_language"])
+    trained = trained.assign(base=trained["base_model"].str.lower())
+    avg = trained.set_index(["base", "eval_language", "rm_language"])["avg"]
+    targets = [language for language in trained["eval_language"].unique() if language != SOURCE]
+
+    def value(base: str, language: str) -> float:
+        target = avg[base, language, language]
+        return avg[base, language, SOURCE] - target if of == "lead" else target
+
+    first, second = (np.array([value(base, language) for language in targets]) for base in bases)
+    return [first - second]
 
 
 def _against_scorer(printed: Printed, bases: Sequence[str], scorer: str) -> list[np.ndarray]:

@@ -69,8 +69,8 @@ def lead_of_scripts(evidence: Evidence, section: str) -> Estimate:
 
 def gap_between_bases(evidence: Evidence, bases: Sequence[str], of: str, over: str) -> Estimate:
     """Return one base minus another in the target languages: of the "lead" of English reward models, or of
-    the "target" models' accuracy."""
-    _require_here(bases, evidence.setting.bases, "bases")
+    the "target" models' accuracy. Bases that Table 1 does not show count, too."""
+    _require_here(bases, evidence.setting.all_bases, "bases")
 
     def value(base: str, language: str) -> np.ndarray:
         if of == "lead":
