@@ -269,9 +269,8 @@ def _correlations(correlation: pd.DataFrame) -> Iterator[dict]:
     """Yield the n that each printed r squared and p imply; low and high: what their rounding allows."""
     ends = []
     for row in correlation.itertuples():
-        half = 0.5 * 10.0 ** (
-            floor(log10(row.p_value)) - 2
-        )  # p has three digits, and r squared three decimals
+        # p has three digits, and r squared three decimals
+        half = 0.5 * 10.0 ** (floor(log10(row.p_value)) - 2)
         low = implied_n(row.r_squared + 0.0005, row.p_value + half)
         high = implied_n(row.r_squared - 0.0005, row.p_value - half)
         ends.append((low, high))
