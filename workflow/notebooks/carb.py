@@ -47,6 +47,7 @@ from polyreward.carb.figures.figure5 import draw_rows
 from polyreward.carb.leaderboard import COUNTS, Leaderboard, display_leaderboard
 from polyreward.core.files import read_jsonl
 from polyreward.core.kinds import REWARD_KINDS
+from polyreward.core.sheet import read_sheet
 from polyreward.core.naming import score_file, stage
 from polyreward.core.tables import read_csv, read_scores
 
@@ -108,7 +109,8 @@ scores = {
     )
     for scorer in kinds
 }
-board = Leaderboard(scores, kinds, cultures, domains, interval)
+bases = dict(read_sheet(f"{RESULTS}/work/scorers.csv")["base"])
+board = Leaderboard(scores, kinds, cultures, domains, interval, bases=bases)
 pd.testing.assert_frame_equal(board.table(), leaderboard, atol=1e-6, check_dtype=False)
 
 # %% [markdown]

@@ -30,6 +30,7 @@ NOTEBOOKS = {
         ),
     ],
     "carb": [
+        "<results>/work/scorers.csv",
         *expand(
             "<results>/carb_{name}.csv",
             name=["leaderboard", "correlation", "figure1", "figure2", "figure3", "figure5"],

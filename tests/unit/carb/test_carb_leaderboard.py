@@ -100,6 +100,24 @@ def test_the_interval_is_that_of_a_stratified_mean():
     assert (high - low) / 2 == pytest.approx(100 * 1.972 * 0.5 / np.sqrt(199), rel=0.06)
 
 
+def test_a_score_without_safety_and_over_the_base_s_pmi_is_in_the_table():
+    """Known: right on all of Safety and nothing else; PMI the reverse."""
+    on_safety = {cell: [int("safety" in cell)] * 4 for cell in RIGHTS}
+    elsewhere = {cell: [int("safety" not in cell)] * 4 for cell in RIGHTS}
+    tables = {"rm": of_rights(on_safety), "pmi-base": of_rights(elsewhere), "other": of_rights(on_safety)}
+    kinds, bases = (
+        {"rm": "classifier", "pmi-base": "baseline", "other": "classifier"},
+        {"rm": "base", "other": "none"},
+    )
+    made = Leaderboard(tables, kinds, CULTURES, DOMAINS, INTERVAL, bases=bases).table().set_index("scorer")
+    assert made.loc["rm", ["carb", "without_safety", "over_pmi"]].tolist() == pytest.approx([50, 0, 0])
+    assert made.loc["pmi-base", ["carb", "without_safety"]].tolist() == pytest.approx([50, 100])
+    assert made.loc["rm", "over_pmi_low"] <= made.loc["rm", "over_pmi"] <= made.loc["rm", "over_pmi_high"]
+    assert made.loc[["other", "pmi-base", "chance"], "over_pmi"].isna().all()
+    assert made.loc["chance", "without_safety"] == 25
+    assert "without Safety [95%]" in display(made.reset_index()).columns
+
+
 def test_ranks_and_their_intervals():
     some = {cell: rights * 4 for cell, rights in RIGHTS.items()}
     best, worst = (all_alike(right, some) for right in (1, 0))

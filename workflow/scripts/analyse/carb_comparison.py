@@ -100,9 +100,14 @@ def main(snakemake):
     params, cells, output = snakemake.params, snakemake.params.cells, snakemake.output
     groups = language_groups(params.languages, cells["cultures"])
     files = snakemake.input.scores
-    of_scorer = kinds(read_sheet(snakemake.input.sheet), scorers_of(files))
+    sheet = read_sheet(snakemake.input.sheet)
+    of_scorer = kinds(sheet, scorers_of(files))
     scores = by_scorer(files, of_scorer, "carb", cells["cultures"])
-    more = {"groups": sections_of(groups), "missing": unavailable_reasons(files)}
+    more = {
+        "groups": sections_of(groups),
+        "missing": unavailable_reasons(files),
+        "bases": dict(sheet["base"]),
+    }
     board = Leaderboard(scores, of_scorer, **cells, interval=Interval(**params.interval), **more)
     items = read_jsonl(snakemake.input.item_files)
     columns = leaderboard_columns(cells["cultures"], cells["domains"])

@@ -15,12 +15,17 @@ from polyreward.core.kinds import is_baseline
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import check_numbers, read_scores, unavailable_reasons
 
+SAFETY = "safety"
+MORE_SCORES = [f"{name}{end}" for name in ("without_safety", "over_pmi") for end in ("", "_low", "_high")]
 COUNTS = ["n", "n_tied", "n_within_noise", "rank", "rank_low", "rank_high"]
 
 
 def leaderboard_columns(cultures: Sequence[str], domains: Sequence[str]) -> list[str]:
-    """Return the leaderboard's columns; scores are percentages. missing: why a row is empty."""
-    return ["scorer", "kind", *cultures, *domains, "carb", "low", "high", *COUNTS, "missing"]
+    """Return the leaderboard's columns; scores are percentages. missing: why a row is empty.
+
+    without_safety: on all other domains, as Safety asks whether an answer fits the request. over_pmi: the
+    score minus PMI's of the untrained base, in points."""
+    return ["scorer", "kind", *cultures, *domains, "carb", "low", "high", *MORE_SCORES, *COUNTS, "missing"]
 
 
 def rightness(scores: pd.DataFrame, ties: str) -> pd.DataFrame:
@@ -61,8 +66,9 @@ class Leaderboard:
     """Scorers that scored the same items: points, and resamples drawn together.
 
     scores: {scorer: item_scores' rows}. kinds: {scorer: one of kinds.EVERY_KIND}; baselines share ties.
-    groups: {name: cultures}, more sections. missing: {scorer: why it has no scores}. Topics are drawn within
-    their domain: one is asked of many cultures. The section "carb" has all items."""
+    groups: {name: cultures}, more sections. missing: {scorer: why it has no scores}. bases: {scorer: its
+    base}, whose PMI it is compared with. Topics are drawn within their domain: one is asked of many cultures.
+    The section "carb" has all items."""
 
     def __init__(
         self,
@@ -73,8 +79,10 @@ class Leaderboard:
         interval: Interval,
         groups: dict[str, Sequence[str]] | None = None,
         missing: Mapping[str, str] | None = None,
+        bases: Mapping[str, str] | None = None,
     ):
         check_same_items(scores)
+        self.bases = bases or {}
         self.baselines = {name for name, kind in kinds.items() if is_baseline(kind)}
         self.missing = {name: missing[name] for name in kinds if name in (missing or {})}
         found = {
@@ -96,6 +104,9 @@ class Leaderboard:
             **{name: [f"{c}/{d}" for c in members for d in self.domains] for name, members in cells.items()},
             **{domain: [f"{culture}/{domain}" for culture in self.cultures] for domain in self.domains},
         }
+        others = [domain for domain in self.domains if domain != SAFETY]
+        if others and others != self.domains:
+            self.sections["without_safety"] = [cell for domain in others for cell in self.sections[domain]]
         self.resamples = resampled_sections(
             self.right.to_numpy(),
             self.stratum,
@@ -138,6 +149,15 @@ class Leaderboard:
         units = self.units(values, section)
         low, high = share_interval(values, self.interval.confidence, self.freedom(section), units)
         return 100 * low, 100 * high
+
+    def lead(self, one: str, other: str, section: str) -> tuple[float, float, float]:
+        """Return one scorer's score minus another's on a section in points, with its interval."""
+        of_both = [
+            np.append(self.point([name], section), self.draws([name], section)) / 100 for name in (one, other)
+        ]
+        values, units = of_both[0] - of_both[1], min(self.units(of_one, section) for of_one in of_both)
+        low, high = share_interval(values, self.interval.confidence, self.freedom(section), units, -1)
+        return 100 * values[0], 100 * low, 100 * high
 
     def units(self, values: np.ndarray, section: str) -> float:
         """Return how many independent items have the variance of a section's score, from its topics to its
@@ -188,14 +208,28 @@ class Leaderboard:
             else:
                 row |= {part: self.point([name], part) for part in parts}
                 row["low"], row["high"] = self.ends([name], "carb")
+                row |= self._more_scores(name)
                 row |= {"n": len(self.items), "n_tied": self.tied[name].sum()}
                 row["n_within_noise"] = self.noisy[name].sum()
             records.append(row)
         chance = {"scorer": "chance", "kind": "chance", "n": len(self.items)}
+        parts += [name for name in ["without_safety"] if name in self.sections]
         records.append(chance | {part: self.chance(part) for part in parts})
         table = pd.DataFrame(records).set_index("scorer").join(self.ranks()).reset_index()
         table = table.reindex(columns=leaderboard_columns(self.cultures, self.domains))
         return table.astype(dict.fromkeys(COUNTS, "Int64"))
+
+    def _more_scores(self, scorer: str) -> dict[str, float]:
+        """Return MORE_SCORES of a scorer, where it has them."""
+        found = {}
+        if "without_safety" in self.sections:
+            found["without_safety"] = self.point([scorer], "without_safety")
+            ends = self.ends([scorer], "without_safety")
+            found["without_safety_low"], found["without_safety_high"] = ends
+        pmi = f"pmi-{self.bases.get(scorer)}"
+        if pmi in self.scorers and scorer not in self.baselines:
+            found |= dict(zip(MORE_SCORES[3:], self.lead(scorer, pmi, "carb"), strict=True))
+        return found
 
 
 def rank_intervals(values: np.ndarray, confidence: float, freedom: int) -> tuple[np.ndarray, np.ndarray]:
@@ -228,6 +262,10 @@ def display_leaderboard(table: pd.DataFrame, sections: Sequence[str], confidence
 
     shown = table[["scorer", "kind"]].assign(**{name: as_cells(table[name], ".1f") for name in sections})
     shown[f"CARB [{confidence}]"] = with_ends("carb", "low", "high", form=".1f")
+    names = (f"without Safety [{confidence}]", f"over its base's PMI [{confidence}]")
+    for name, first, form in zip(names, ("without_safety", "over_pmi"), (".1f", "+.1f"), strict=True):
+        if table[first].notna().any():
+            shown[name] = with_ends(first, f"{first}_low", f"{first}_high", form=form)
     shown[f"rank [{confidence}]"] = with_ends("rank", "rank_low", "rank_high", form=".0f")
     shown.loc[table["missing"].notna(), f"CARB [{confidence}]"] = "missing"
     for name, head in (("n", "n"), ("n_tied", "tied"), ("n_within_noise", "within noise")):
