@@ -47,8 +47,8 @@ from polyreward.carb.figures.figure5 import draw_rows
 from polyreward.carb.leaderboard import COUNTS, Leaderboard, display_leaderboard
 from polyreward.core.files import read_jsonl
 from polyreward.core.kinds import REWARD_KINDS
-from polyreward.core.sheet import read_sheet
 from polyreward.core.naming import score_file, stage
+from polyreward.core.sheet import read_sheet
 from polyreward.core.tables import read_csv, read_scores
 
 # Jupyter starts in the notebook's folder, the pipeline in the project's: on in the project's
