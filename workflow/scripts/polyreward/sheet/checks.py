@@ -69,7 +69,17 @@ JUDGES = re.compile(r"base|base-with-criteria|warmup|warmup-at-once|checkpoints|
 
 def fit_problems(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     """Yield every problem that the types do not find."""
-    parts = (_names, _languages, _translation, _benchmarks, _reward_models, _sections, _carb, _locals)
+    parts = (
+        _names,
+        _languages,
+        _translation,
+        _benchmarks,
+        _reward_models,
+        _sections,
+        _intervals,
+        _carb,
+        _locals,
+    )
     for problems in parts:
         yield from problems(settings, catalog)
     yield from launch_problems(settings.devices.launch)
@@ -279,6 +289,23 @@ def _sections(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
         if grpo.save_every % grpo.iterations:
             text = "is no multiple of iterations; a run that resumes would use other replies"
             yield Problem((name, "grpo", "save_every"), text)
+
+
+def _intervals(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
+    """Yield settings that leave less than two units to draw: no interval comes of them."""
+    carb, judged = settings.carb, settings.think_as_locals.evaluation
+    # {setting: (its value, how many times that there is, of what)}
+    drawn = {
+        ("templates_per_section", "main"): (settings.templates_per_section.main, 1, "template in a section"),
+        ("carb", "items_per_cell"): (carb.items_per_cell, len(carb.cultures), "item in a domain"),
+        ("think_as_locals", "evaluation", "items_per_cell"): (
+            *(judged.items_per_cell, len(judged.cultures)),
+            "item in a domain",
+        ),
+    }
+    for key, (value, times, what) in drawn.items():
+        if value is not None and value * times < 2:
+            yield Problem(key, f"{value} leaves one {what}, which gives no interval; set 2 or more")
 
 
 def _carb(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
