@@ -14,6 +14,7 @@ from snakemake.persistence import UNREPRESENTABLE
 from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, Quietness, ResourceSettings
 from support import ROOT, TINY
 
+from polyreward.core.naming import ModelName
 from polyreward.core.seeds import job_seed
 from polyreward.ops.environments import STAGES
 
@@ -116,3 +117,17 @@ def test_runs_of_grpo_share_a_seed_and_each_repeat_of_full_has_its_own(tiny_plan
     root = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["seed"]
     assert seeds.pop("full-2") == job_seed(root, "locals_grpo", "2")
     assert len(seeds) > 2 and set(seeds.values()) == {job_seed(root, "locals_grpo")}
+
+
+def test_a_control_flips_the_labels_of_target_languages_and_of_nobody_else(tiny_plan):
+    shares = {
+        (job.rule.name, job.wildcards.model): job.params.flipped["share"]
+        for job in planned(ROOT / "workflow/scales/controls.yaml").dag.jobs
+        if "flipped" in job.params.keys()  # noqa: SIM118
+    }
+    assert {rule for rule, _ in shares} == {"reward_model", "judge_reward_model"}
+    for (rule, model), share in shares.items():
+        parts = ModelName.parse(model)
+        assert share == (0.4 if rule == "reward_model" and parts.language != "en" else 0), model
+    usual = [job.params.flipped["share"] for job in tiny_plan.dag.jobs if job.rule.name == "reward_model"]
+    assert usual and set(usual) == {0}

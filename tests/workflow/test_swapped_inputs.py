@@ -54,6 +54,10 @@ RULES = {
         [(f"{base}_{name}", language) for language in TARGETS for base in BASES for name in ("en", language)],
         {"source": "en"},
     ),
+    "seed_differences": (
+        [(f"{base}_{name}", language) for language in TARGETS for base in BASES for name in ALL],
+        {},
+    ),
     "transfer_gap": (
         [(f"{base}_en", language) for base in BASES for language in ALL],
         {"bases": BASES, "languages": ALL},

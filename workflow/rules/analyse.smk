@@ -51,6 +51,29 @@ rule transfer_gap:
         "../scripts/analyse/transfer_gap.py"
 
 
+rule seed_differences:
+    # A control without an effect: trainings of the same reward model against each other.
+    input:
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'table1'", within=SCORES),
+        ),
+        sheet="<results>/work/scorers.csv",
+    output:
+        "<analysis>/seed_differences.csv",
+    log:
+        "<logs>/seed_differences/all.log",
+    benchmark:
+        "<benchmarks>/seed_differences/all.tsv"
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        benchmark=CATALOG.benchmark(MAIN),
+        interval=INTERVAL,
+    script:
+        "../scripts/analyse/seed_differences.py"
+
+
 rule training_added:
     # What training adds: reward models against a linear probe of their untrained base, and its PMI.
     input:

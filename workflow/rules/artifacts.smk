@@ -10,6 +10,7 @@ STACKED = {
     "twins": expand("<analysis>/twins/{language}.csv", language=LANGUAGES),
     "transfer_gap": ["<analysis>/transfer_gap.csv"],
     "training_added": ["<analysis>/training_added.csv"],
+    "seed_differences": ["<analysis>/seed_differences.csv"],
     "translation_quality": ["<analysis>/translation_quality.csv"],
     "carb_construction": ["<prepared>/carb/steps/counts.csv"],
 }

@@ -55,6 +55,11 @@ rule reward_model:
             ),
         ),
         checkpoints=f"{TRAININGS}/checkpoints/{{model}}",
+        # Of target languages, as a control with a known answer
+        flipped=lambda wc: {
+            "share": 0.0 if SHEET.trained_in[wc.model] == SOURCE else SETTINGS.pool.flipped_labels,
+            "seed": SEED,
+        },
     script:
         "../scripts/train/reward_model.py"
 
@@ -74,6 +79,7 @@ use rule reward_model as judge_reward_model with:
     params:
         seed=lambda wc: seed_of("judge_reward_model", wc.model),
         checkpoints=f"{TRAININGS}/checkpoints/judges/{{model}}",
+        flipped={"share": 0.0, "seed": SEED},
 
 
 rule sft_policy:

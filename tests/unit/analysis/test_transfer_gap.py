@@ -7,7 +7,7 @@ from made_up_sheet import sheet
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
-from polyreward.analysis.tables import training_added, transfer_gaps
+from polyreward.analysis.tables import DIFFERENCE_COLUMNS, seed_differences, training_added, transfer_gaps
 from polyreward.core.errors import PolyrewardError
 
 BENCHMARK = Benchmark("b", {"chat": ["advice"], "safety": ["refuse"]}, {})
@@ -109,3 +109,19 @@ def test_what_training_adds_is_the_reward_model_less_its_base_and_the_gap_beyond
     })  # fmt: skip
     assert (table["low"] <= table["added_points"]).all() and (table["added_points"] <= table["high"]).all()
     assert (table["rm_value"] - table["baseline_value"]).tolist() == pytest.approx(list(found.values()))
+
+
+def test_trainings_of_one_model_are_compared_two_by_two_and_those_of_others_are_not():
+    made_up = {
+        ("a_en", "ko"): 0.9, ("a_en_seed2", "ko"): 0.6, ("a_en_seed3", "ko"): 0.9, ("a_ko", "ko"): 0.5, ("b_en", "ko"): 0.1,
+    }  # fmt: skip
+    names = sheet([name for name, _ in made_up])
+    table = seed_differences(scores(made_up), names, BENCHMARK, INTERVAL)
+    assert list(table.columns) == DIFFERENCE_COLUMNS
+    several = table.dropna(subset="second")
+    found = {(row.trained_in, row.first, row.second): row.avg for row in several.itertuples()}
+    assert found == pytest.approx({("en", 1, 2): 30, ("en", 1, 3): 0, ("en", 2, 3): -30})
+    assert ((several["avg_low"] > 0) == (several["avg"] > 1)).all() and set(several["base_model"]) == {"a"}
+    single = table[table["second"].isna()]
+    assert list(zip(single["base_model"], single["trained_in"], strict=True)) == [("a", "ko"), ("b", "en")]
+    assert single["avg"].isna().all() and set(table["n_templates"]) == {2 * N}

@@ -43,6 +43,10 @@ ADDED_COLUMNS = [
     *("base_model", "eval_language", "rm_training", "quantity", "baseline", "rm_value", "baseline_value"),
     *("added_points", "low", "high", "n_templates", "n_seeds"),
 ]
+DIFFERENCE_COLUMNS = [
+    *("base_model", "eval_language", "trained_in", "first", "second"),
+    *("avg", "avg_low", "avg_high", "n_templates"),
+]
 READY_MADE_COLUMNS = ["reward_model", "kind", "eval_language", *ESTIMATE, "missing"]
 
 
@@ -80,6 +84,29 @@ def transfer_table(
     table = table.astype({"n_hard": "Int64"})
     bases = list(table["base_model"].drop_duplicates())
     return table.sort_values("base_model", key=lambda names: names.map(bases.index), kind="stable")
+
+
+def seed_differences(
+    scores: pd.DataFrame, sheet: pd.DataFrame, benchmark: Benchmark, interval: Interval
+) -> pd.DataFrame:
+    """Return how two trainings of one model differ, for each two seeds: a control without an effect.
+
+    Intervals are those of one training: they do not cover how trainings vary. So the share of them that
+    exclude zero is how often a comparison of single trainings finds what is not there. A model with one
+    training has a row without a difference."""
+    records = []
+    for language, of_language in scores.groupby("language", sort=False):
+        comparison = Comparison(of_language, benchmark, interval)
+        own = sheet.loc[comparison.scorers].sort_values("seed", kind="stable")
+        for (base, training), models in own.groupby(["base", "trained_in"], sort=False):
+            key = {"base_model": base, "eval_language": language, "trained_in": training}
+            if len(models) == 1:
+                records.append(key | {"first": models["seed"].iloc[0]} | comparison.sizes())
+            for first, second in combinations(models.index, 2):
+                row = comparison.contrast({first: 1.0, second: -1.0})
+                seeds = {"first": models.at[first, "seed"], "second": models.at[second, "seed"]}
+                records.append(key | seeds | row)
+    return pd.DataFrame(records).reindex(columns=DIFFERENCE_COLUMNS).astype({"second": "Int64"})
 
 
 def hard_pairs(rows: Iterable[dict]) -> list[str]:

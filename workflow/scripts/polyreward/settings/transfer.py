@@ -29,6 +29,9 @@ class Pool(Section):
     """Leave out repeated pairs (distinct), prompts or templates of the benchmarks (unseen) (paper: [])."""
     max_pairs: dict[str, Count] = {}
     """{source: pairs}, chosen by hash; a source that is not named is taken in full."""
+    flipped_labels: Share = 0.0
+    """Share of each target language's training pairs whose answers are exchanged, as a control with a known
+    answer: English must lead."""
 
 
 class TemplatesPerSection(Section):
