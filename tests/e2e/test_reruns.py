@@ -26,7 +26,7 @@ def test_an_edit_of_the_analysis_reruns_the_analysis_only(copy):
         "judgements",
         "transfer_comparison", "transfer_gap", "language_comparison", "ready_made_comparison", "scorer_comparison", "twin_comparison", "geometry",
         "win_rates", "gate", "table1", "table2", "transfer_claims", "compare", "language_table", "stacked_table", "figure1",
-        "figure3", "executed_notebook",
+        "figure3", "executed_notebook", "training_added", "seed_differences", "printed", "printed_leads",
     }  # fmt: skip
     path.write_text(text, encoding="utf-8")
 

@@ -17,7 +17,7 @@ def test_table1_has_its_columns_rows_and_percentages(table1):
         "base_model", "eval_language", "rm_training", "chat", "chat_low", "chat_high", "chat_hard", "chat_hard_low",
         "chat_hard_high", "safety", "safety_low", "safety_high", "reasoning", "reasoning_low", "reasoning_high",
         "avg", "avg_low", "avg_high", "n_pairs", "n_templates", "p_mcnemar", "n_seeds", "avg_sd", "avg_se",
-        "avg_se_trainings", "p_seeds",
+        "avg_se_trainings", "p_seeds", "hard", "hard_low", "hard_high", "n_hard",
     ]  # fmt: skip
     assert len(table) == 2 * 2 * 3
     assert set(table["rm_training"]) == {"target", "english", "delta"}

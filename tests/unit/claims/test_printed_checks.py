@@ -15,7 +15,7 @@ from polyreward.core.yaml_files import read_yaml
 from polyreward.transfer.printed_leads import plotted_leads
 
 FACTS = read_yaml(ROOT / "workflow/catalog/benchmarks.yaml")["rewardbench"]
-BENCHMARK = Benchmark("rewardbench", FACTS["sections"], FACTS["weights"], FACTS["code"])
+BENCHMARK = Benchmark("rewardbench", FACTS["sections"], FACTS["weights"])
 TABLES = {file: read_csv(ROOT / f"resources/published/{file}.csv") for file in FILES}
 LLAMA, QWEN3, QWEN7 = "Llama-3.2-3B-Instruct", "Qwen2.5-3B-Instruct", "Qwen2.5-7B-Instruct"
 PAIRS = {"chat": 358, "chat_hard": 456, "safety": 740, "reasoning": 1968**2 / (984**2 / 447 + 6 * 164)}
