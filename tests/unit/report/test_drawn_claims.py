@@ -66,11 +66,12 @@ def test_claims_are_shown_with_texts_and_the_rest_below(tmp_path):
         "suggested",
         "(these models only)",
     )
+    assert (first.p_holm, last.p_holm) == ("0.020", "")
     assert dict(first.more) == {
         "where": "Table 1", "quantity": "English minus target", "se": "0.5", "se trainings": "0", "test": "bootstrap",
         "speaks of": "these models only",
         "null": "0", "null of": "symmetry", "p": "0.01",
-        "p holm": "0.02", "rule sha256": "0123456789ab",
+        "rule sha256": "0123456789ab",
         "note": CLAIM["note"],
     }  # fmt: skip
     # Nothing is said of what is not decided

@@ -22,6 +22,7 @@ from polyreward.analysis.verdicts import (
 )
 from polyreward.claims.table import SHORT, interval_text, reach_text, read_claims, size_text
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.tables import p_text
 
 WIDTH = 220  # of a drawing, in the units of its viewBox
 EDGE = 8  # left free on both sides
@@ -40,7 +41,7 @@ LOOKS = {
 # What is shown of a claim outright; any other column of its table is below "more".
 OUTRIGHT = {
     *("claim", "paper", "number", "says", "estimate", "low", "high", "unit", "n", "n_of", "rule"),
-    *("verdict", "printed_estimate"),
+    *("verdict", "p_holm", "printed_estimate"),
 }
 
 
@@ -69,6 +70,7 @@ def _claim(row: dict, span: tuple[float, float]) -> Shown:
         says=row["says"],
         verdict=verdict_of(row["verdict"]),
         speaks_of=reach_text(row),
+        p_holm=p_text(row["p_holm"]),
         ours=interval_text(row, ""),
         n=size_text(row),
         rule=row["rule"],
