@@ -119,9 +119,9 @@ def test_trainings_of_one_model_are_compared_two_by_two_and_those_of_others_are_
     table = seed_differences(scores(made_up), names, BENCHMARK, INTERVAL)
     assert list(table.columns) == DIFFERENCE_COLUMNS
     several = table.dropna(subset="second")
-    found = {(row.trained_in, row.first, row.second): row.avg for row in several.itertuples()}
+    found = {(row.rm_training, row.first, row.second): row.avg for row in several.itertuples()}
     assert found == pytest.approx({("en", 1, 2): 30, ("en", 1, 3): 0, ("en", 2, 3): -30})
     assert ((several["avg_low"] > 0) == (several["avg"] > 1)).all() and set(several["base_model"]) == {"a"}
     single = table[table["second"].isna()]
-    assert list(zip(single["base_model"], single["trained_in"], strict=True)) == [("a", "ko"), ("b", "en")]
+    assert list(zip(single["base_model"], single["rm_training"], strict=True)) == [("a", "ko"), ("b", "en")]
     assert single["avg"].isna().all() and set(table["n_templates"]) == {2 * N}

@@ -44,7 +44,7 @@ ADDED_COLUMNS = [
     *("added_points", "low", "high", "n_templates", "n_seeds"),
 ]
 DIFFERENCE_COLUMNS = [
-    *("base_model", "eval_language", "trained_in", "first", "second"),
+    *("base_model", "eval_language", "rm_training", "first", "second"),
     *("avg", "avg_low", "avg_high", "n_templates"),
 ]
 READY_MADE_COLUMNS = ["reward_model", "kind", "eval_language", *ESTIMATE, "missing"]
@@ -99,7 +99,7 @@ def seed_differences(
         comparison = Comparison(of_language, benchmark, interval)
         own = sheet.loc[comparison.scorers].sort_values("seed", kind="stable")
         for (base, training), models in own.groupby(["base", "trained_in"], sort=False):
-            key = {"base_model": base, "eval_language": language, "trained_in": training}
+            key = {"base_model": base, "eval_language": language, "rm_training": training}
             if len(models) == 1:
                 records.append(key | {"first": models["seed"].iloc[0]} | comparison.sizes())
             for first, second in combinations(models.index, 2):
