@@ -149,7 +149,11 @@ def test_make_writes_a_report_of_what_is_there(target, command):
 
 @pytest.mark.parametrize("scale", sorted(path.stem for path in (ROOT / "workflow/scales").glob("*.yaml")))
 def test_make_finds_the_scale_of_a_file_by_its_folder(scale):
-    over = [f"workflow/scales/{name}.yaml" for name in ("paper", scale) if f"{scale}_".startswith(f"{name}_")]
+    over = [
+        f"workflow/scales/{name}.yaml"
+        for name in ("paper", "controls", scale)
+        if f"{scale}_".startswith(f"{name}_")
+    ]
     overlays = " ".join(dict.fromkeys(over))
     asked = f"snakemake --logger polyreward --rerun-incomplete --cores all {{}} --configfile {overlays}"
     for file in ("table1.csv", "work/5_scores/carb/m/en.parquet"):
@@ -162,7 +166,9 @@ def test_make_finds_the_scale_of_a_file_by_its_folder(scale):
 def test_make_says_that_no_scale_has_a_folder_and_runs_nothing(target):
     said, stopped = commands_of(target)
     assert "no scale has the results folder results/ours. Correct the path, or name your overlay" in said
-    assert "--configfile FILE. Scales: mini, anchor, french, gpu, night, paper," in said
+    assert (
+        "--configfile FILE. Scales: mini, anchor, controls, controls_20, french, gpu, night, paper," in said
+    )
     assert stopped.endswith("*** stopped before " + target.split()[0] + ".  Stop.")
 
 
