@@ -55,7 +55,7 @@ rule reward_model:
             ),
         ),
         checkpoints=f"{TRAININGS}/checkpoints/{{model}}",
-        # Of target languages, as a control with a known answer
+        # Target languages only: a control with a known answer
         flipped=lambda wc: {
             "share": 0.0 if SHEET.trained_in[wc.model] == SOURCE else SETTINGS.pool.flipped_labels,
             "seed": SEED,

@@ -282,6 +282,14 @@ def test_length_slices_hold_the_longer_and_the_shorter_chosen_answers():
     assert script("analyse/scorer_comparison").length_slices(ROWS) == expected  # 5's answers are as long
 
 
+def test_what_templates_add_sums_to_the_average():
+    """Known: a section is a quarter of the average, and each pair an equal part of its section."""
+    found = comparison(m=scores([1, 0, 1, 1, 0]), n=scores([1] * 5))
+    assert found.of_templates().sum(axis=0) == pytest.approx(found.values[0].mean(axis=1))
+    assert found.of_templates()[:, 1].sum() == pytest.approx(1)
+    assert (found.of_templates()[:, 0] > 0).sum() == 3
+
+
 def test_the_same_problem_in_several_programming_languages_counts_once():
     """Two languages of 100 problems, right on the same ones: as sure as 100 problems and not as 200."""
     rows = [

@@ -14,6 +14,7 @@ from polyreward.analysis.bootstrap import (
     combined_freedom,
     degrees_of_freedom,
     effective_units,
+    exact_p,
     resampled_means,
     resampled_sections,
     share_interval,
@@ -65,6 +66,57 @@ def test_a_bootstrap_over_pairs_is_narrower_by_the_root_of_the_pairs_per_templat
     of_pairs = resampled(np.repeat(HALF_RIGHT, 4, axis=0), np.arange(400), samples=20_000)
     assert of_templates.std() == pytest.approx(0.05, rel=0.03)  # sqrt(p (1 - p) / n) = sqrt(1/4 / 100)
     assert of_pairs.std() == pytest.approx(0.025, rel=0.03)  # sqrt(1/4 / 400)
+
+
+def test_a_section_drawn_as_a_whole_varies_though_each_subset_has_one_template():
+    """Known: the mean of 20 templates, half of them right; as ratios within subsets it had no variance."""
+    subsets = [f"u{n}" for n in range(20)]
+    right = np.repeat([1.0, 0.0], 10)[:, None]
+    weights, sections = dict.fromkeys(subsets, 1.0), {"s": subsets, "first": subsets[:10]}
+    drawn = resampled_sections(right, subsets, subsets, weights, sections, 20_000, 0, ["s"] * 20)
+    assert drawn[:, 0, 0].mean() == pytest.approx(0.5, abs=0.005)
+    assert drawn[:, 0, 0].std() == pytest.approx(math.sqrt(0.25 / 19), rel=0.03)
+    assert np.all(drawn[:, 0, 1] == 1)  # all of the first ten are right, whichever are drawn
+    apart = resampled_sections(right, subsets, subsets, weights, sections, 200, 0)
+    assert apart[:, 0, 0] == pytest.approx(0.5)
+
+
+def test_a_template_weighs_as_its_subset_does_where_a_section_is_drawn_as_a_whole():
+    """Known: of two templates one is drawn, twice; one subset weighs three times the other."""
+    drawn = resampled_sections(
+        np.array([[1.0], [0.0]]),
+        ["u", "v"],
+        ["a", "b"],
+        {"u": 3.0, "v": 1.0},
+        {"s": ["u", "v"]},
+        200,
+        0,
+        ["s", "s"],
+    )
+    assert set(drawn.ravel()) == {0.0, 1.0}
+    three = resampled_sections(
+        np.array([[1.0], [0.0], [0.0]]), list("uvw"), list("abc"), {"u": 2.0, "v": 1.0, "w": 1.0},
+        {"s": list("uvw")}, 2000, 0, ["s"] * 3,
+    )  # fmt: skip
+    # Two are drawn: aa; ab or ac, 2 of 3 in weight; none of a
+    assert set(three.ravel().round(9)) == {1.0, round(2 / 3, 9), 0.0}
+
+
+@pytest.mark.parametrize(
+    ("differences", "p"),
+    [
+        ([1.0] * 6, 2 / 64),  # six to nothing: two of 64 changes of signs are as far from zero
+        ([1.0] * 6 + [0.0] * 18, 2 / 64),  # what does not differ says nothing
+        ([1.0] * 5 + [-1.0], 14 / 64),  # one or none on the other side, both ways
+        ([-3.0, -2.0, -1.0], 2 / 8),
+        ([1.0, -1.0], 1.0),
+        ([5.0], 1.0),
+        ([0.0, 0.0], 1.0),
+        ([1.0] * 13, 0.0),  # many differ, so that resamples tell
+    ],
+)
+def test_an_exact_test_of_few_differences_counts_changes_of_signs(differences, p):
+    assert exact_p(np.array(differences)) == pytest.approx(p)
 
 
 def test_a_scorer_minus_its_copy_is_exactly_zero():

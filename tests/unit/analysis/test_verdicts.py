@@ -20,6 +20,7 @@ from polyreward.analysis.verdicts import (
     from_draws,
     from_normal,
     from_permutations,
+    from_shares,
     holds_beyond,
     leaning,
     less,
@@ -127,6 +128,20 @@ def test_a_contrast_without_variance_decides_nothing(none):
     both = of_errors(none, 1.0)
     assert [verdict(both, rule, 0.95) for rule in (ABOVE, BELOW)] == [UNDECIDED, NOT_ALL]
     assert without_variance(both).tolist() == [True, False]
+
+
+def test_an_exact_test_bounds_p_where_few_units_differ():
+    """Known: six to nothing of 24 units cannot give less than 2 / 64, five to nothing not less than 2 / 32."""
+    units = np.zeros(24)
+    for count, p, expected in ((6, 2 / 64, HOLDS), (5, 2 / 32, UNDECIDED)):
+        differences = units.copy()
+        differences[:count] = 100 / 24
+        drawn = differences.sum() + np.concatenate([[0], np.linspace(-3, 3, 999)])  # as sure as can be
+        found = from_shares(drawn[:, None], 23, [24], [differences])
+        assert verdict(found, ABOVE, 0.95) == expected
+        assert p_value(found, ABOVE) == pytest.approx(p, rel=0.01)
+        alone = from_shares(drawn[:, None], 23, [24])
+        assert verdict(alone, ABOVE, 0.95) == HOLDS and p_value(alone, ABOVE) < p
 
 
 def test_contrasts_that_are_not_drawn_have_no_standard_error_and_still_decide():

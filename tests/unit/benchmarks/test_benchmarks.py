@@ -7,9 +7,8 @@ from support import ROOT
 
 # Few templates, or hardly one that differs: shares go by steps, and intervals hold more than they say
 CAUTIOUS = [
-    *("benchmark, subset", "95% right", "95% right, difference", "two kinds, section"),
-    *("Think-as-Locals, rewardbench", "Think-as-Locals, rewardbench, difference", "Think-as-Locals, carb"),
-    *("one kind, drift", "CARB, culture", "trainings, section"),
+    *("benchmark, subset", "95% right", "95% right, difference", "trainings, section"),
+    *("Think-as-Locals, rewardbench", "Think-as-Locals, rewardbench, difference"),
 ]
 
 
@@ -49,8 +48,6 @@ def test_layouts_are_those_that_the_scales_settings_draw(benchmark):
 
 @pytest.mark.slow
 def test_intervals_cover_the_truth_as_often_as_they_say(benchmark):
-    table = benchmark("coverage")["coverage_table"](150, 300, ["mini"])
-    # A true 95% of 150 samples is below 90% once in 100 times; ratios within subsets gave 57 to 88%
-    assert table[table["coverage"] < 0.9].to_dict("records") == []
-    careful = table["what"].isin(CAUTIOUS)
-    assert table[~careful & (table["coverage"] > 0.99)].to_dict("records") == []
+    table = benchmark("coverage")["coverage_table"](250, 500, ["mini"])
+    highest = table["what"].map(lambda what: 1 if what in CAUTIOUS else 0.98)
+    assert table[(table["coverage"] < 0.92) | (table["coverage"] > highest)].to_dict("records") == []

@@ -38,9 +38,16 @@ def test_table_1_has_languages_and_trainings_down_and_bases_across():
 
 
 def test_hard_pairs_have_a_column_of_their_own_where_there_are_some():
-    shown = display_table1(TABLE1.assign(hard=55.0, hard_low=45.0, hard_high=65.0), "95%")["gemma"]
-    assert list(shown.columns) == ["Chat", "Chat(H)", "Safety", "Reason", "Hard", "Avg. [95%], n=9"]
-    assert shown["Hard"].iloc[[0, 2]].tolist() == ["55.0 [45, 65]", "+55.0 [+45, +65]"]
+    shown = display_table1(TABLE1.assign(hard=55.0, hard_low=45.0, hard_high=65.0, n_hard=94), "95%")["gemma"]
+    assert list(shown.columns) == [
+        "Chat",
+        "Chat(H)",
+        "Safety",
+        "Reason",
+        "Hard, n=94 pairs",
+        "Avg. [95%], n=9",
+    ]
+    assert shown["Hard, n=94 pairs"].iloc[[0, 2]].tolist() == ["55.0 [45, 65]", "+55.0 [+45, +65]"]
 
 
 def test_table_1_shows_differences_with_their_sign_and_averages_with_their_interval():

@@ -11,7 +11,7 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison, transfer_rows
 from polyreward.analysis.verdicts import from_draws
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.naming import UNTRAINED
+from polyreward.core.naming import UNTRAINED, of_base
 from polyreward.core.sheet import half_right
 
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
@@ -198,7 +198,7 @@ def training_added(
         return accuracies.training_draws(base, training, language, "avg")
 
     def of_baseline(kind: str, base: str, language: str) -> np.ndarray:
-        return accuracies.draws(f"{kind}-{base}", language, "avg")[:, None]
+        return accuracies.draws(of_base(kind, base), language, "avg")[:, None]
 
     keys, pairs = [], []
     for base, kind, language in product(bases, UNTRAINED, languages):

@@ -18,8 +18,9 @@ from polyreward.analysis.bootstrap import (
 HOLDS, FAILS, UNDECIDED, UNTESTED = "holds", "fails", "not decided", "not tested"
 SMALLER = "smaller than claimed"  # short of the bound, and not known to be on the other side of zero
 NOT_ALL = "not all"  # of several contrasts, some are against the claim, and some not
-# Of claims about training, decided by fewer trainings than tell how trainings vary
+# Claims about training that too few trainings decide
 SUGGESTED, SUGGESTED_AGAINST = "suggested", "suggested against"
+ONLY_THESE = "these models only"  # what such a verdict is about
 VERDICTS = [HOLDS, FAILS, SMALLER, NOT_ALL, SUGGESTED, SUGGESTED_AGAINST, UNDECIDED, UNTESTED]
 FEWEST_UNITS = 10  # templates, topics, passages and so on, below which an interval decides nothing
 SURE = 1e-6  # the least p that is looked for

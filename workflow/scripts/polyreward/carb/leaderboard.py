@@ -12,6 +12,7 @@ from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resample
 from polyreward.artifacts.renderings import as_cells, with_interval
 from polyreward.core.errors import raise_all
 from polyreward.core.kinds import is_baseline
+from polyreward.core.naming import of_base
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import check_numbers, read_scores, unavailable_reasons
 
@@ -226,7 +227,7 @@ class Leaderboard:
             found["without_safety"] = self.point([scorer], "without_safety")
             ends = self.ends([scorer], "without_safety")
             found["without_safety_low"], found["without_safety_high"] = ends
-        pmi = f"pmi-{self.bases.get(scorer)}"
+        pmi = of_base("pmi", self.bases.get(scorer, ""))
         if pmi in self.scorers and scorer not in self.baselines:
             found |= dict(zip(MORE_SCORES[3:], self.lead(scorer, pmi, "carb"), strict=True))
         return found

@@ -3,11 +3,10 @@
 import dataclasses
 from collections.abc import Callable
 
-from polyreward.analysis.verdicts import FEWEST_UNITS, Contrasts, beyond, constant, less
+from polyreward.analysis.verdicts import FEWEST_UNITS, ONLY_THESE, Contrasts, beyond, constant, less
 
 LENGTH = "length"  # the baseline that counts characters
 FEWEST_TRAININGS = 3  # of each model, below which an interval knows too little of how trainings vary
-ONLY_THESE = "these models only"  # what a verdict with fewer trainings is about
 # {kind of null: how it is found, in words}
 NULLS = {
     "symmetry": "symmetry: the compared groups could be exchanged",

@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 from scipy.stats import t as student
 
+from polyreward.analysis.bootstrap import effective_units
 from polyreward.analysis.comparison import Benchmark
 from polyreward.analysis.tables import SECTIONS, VALUES
 from polyreward.claims.carb_printed import TRAINED
@@ -88,9 +89,9 @@ def effective_pairs(benchmark: Benchmark, sizes: pd.Series) -> dict[str, float]:
     A subset weighs as in the benchmark's weights, or as its number of pairs. sizes: {subset: pairs}."""
     found = {}
     for section, members in benchmark.sections.items():
-        pairs = sizes[list(members)].astype(float)
-        weights = pd.Series({subset: benchmark.weights.get(subset, pairs[subset]) for subset in members})
-        found[section] = float(weights.sum() ** 2 / (weights**2 / pairs).sum())
+        pairs = sizes[list(members)]
+        weights = [benchmark.weights.get(subset, count) / count for subset, count in pairs.items()]
+        found[section] = effective_units(np.repeat(weights, pairs))
     return found
 
 

@@ -13,6 +13,7 @@ from statsmodels.stats.multitest import multipletests
 from polyreward.analysis.verdicts import (
     FAILS,
     HOLDS,
+    ONLY_THESE,
     SUGGESTED,
     SUGGESTED_AGAINST,
     UNDECIDED,
@@ -33,7 +34,7 @@ from polyreward.claims.carb_evidence import CarbEvidence
 from polyreward.claims.carb_printed import CarbPrinted
 from polyreward.claims.carb_printed import printed_values as carb_printed_values
 from polyreward.claims.carb_quantities import QUANTITIES as CARB_QUANTITIES
-from polyreward.claims.estimate import NULLS, ONLY_THESE, Estimate, UntestableError, null_of
+from polyreward.claims.estimate import NULLS, Estimate, UntestableError, null_of
 from polyreward.claims.transfer_evidence import Evidence
 from polyreward.claims.transfer_printed import Printed, printed_values
 from polyreward.claims.transfer_quantities import QUANTITIES

@@ -61,7 +61,7 @@ def _leads_of_section(printed: Printed, section: str) -> list[np.ndarray]:
 
 
 def _leads_over_others(printed: Printed, section: str = "avg") -> list[np.ndarray]:
-    # Of Table 1's bases, as ours are at scale paper: 7B is in Tables 3-7 alone
+    # Table 1's bases, as ours are at scale paper: 7B is only in Tables 3-7
     of_table1 = printed.tables3to7["base_model"].isin(printed.table1["base_model"])
     trained = printed.tables3to7[of_table1].dropna(subset=["rm_language"])
     cells = trained.set_index(["base_model", "eval_language", "rm_language"])[section].unstack()

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterable
 
 TEXT_BASELINES = ["length", "tfidf-answer", "tfidf-prompt-answer"]
-UNTRAINED = ("probe", "pmi")  # scorers of an untrained base with which training is compared: probe-<base>
+OF_BASES = ("probe", "loglik", "pmi")  # baselines of each untrained base
+UNTRAINED = ("probe", "pmi")  # those with which training is compared
 BEST_OF_N, GRPO = "best-of-n", "grpo"  # a reward model chose of several answers, or trained who writes them
 STAGES = {
     "sources": "1_sources",
@@ -17,6 +18,11 @@ STAGES = {
 }
 COMMIT = re.compile(r"[0-9a-f]{40}")  # of a repository of the hub; a branch or a tag may move
 MODEL = re.compile(r"^(?P<base>[A-Za-z0-9.-]+)_(?P<language>[a-z]{2,3})(?:_seed(?P<seed>[1-9]\d*))?\Z")
+
+
+def of_base(kind: str, base: str) -> str:
+    """Return the name of a baseline of an untrained base; kind: one of OF_BASES."""
+    return f"{kind}-{base}"
 
 
 def seed_suffix(seed: int) -> str:

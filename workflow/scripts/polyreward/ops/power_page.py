@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from polyreward.analysis.power import POWER, UNITS, Measured, UnknownError, measured_error, needed_value
-from polyreward.analysis.verdicts import FEWEST_UNITS, Rule
+from polyreward.analysis.verdicts import FEWEST_UNITS, ONLY_THESE, Rule
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import read_csv
 from polyreward.core.yaml_files import read_yaml
@@ -82,7 +82,7 @@ def _cells(row: Mapping, rule: Rule, entry: dict, seeds: int, confidence: float)
     def needed(times: float) -> float:
         return needed_value(measured, rule, row["unit"], times, confidence, either)
 
-    mark = "*" if row["speaks_of"] and seeds < 2 else ""
+    mark = "*" if row["speaks_of"] == ONLY_THESE else ""
     error = f"{measured.error:{digits.removeprefix('+')}}"
     return {
         "Holds if": f"{rule} ({row['unit']})",

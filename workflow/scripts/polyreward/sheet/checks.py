@@ -9,7 +9,7 @@ from typing import Any
 from babel import localedata
 
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.core.naming import COMMIT, TEXT_BASELINES
+from polyreward.core.naming import COMMIT, OF_BASES, TEXT_BASELINES
 from polyreward.core.sheet import KNOCKOUT
 from polyreward.core.yaml_files import read_yaml
 from polyreward.settings.messages import Key, Places, Problem, raise_problems, type_problems, unknown_names
@@ -18,7 +18,6 @@ from polyreward.settings.reward_models import RewardModels, Source, as_entry
 from polyreward.settings.think_as_locals import WITHOUT_CRITERIA
 from polyreward.sheet.catalogs import FILES, Catalog
 from polyreward.sheet.languages import folder_problems
-from polyreward.sheet.scorers import OF_BASES
 
 # {setting that holds a name or names: the catalog of FILES, or the setting, whose names they are}
 NAMES = {
@@ -294,16 +293,18 @@ def _sections(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
 def _intervals(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     """Yield settings that leave less than two units to draw: no interval comes of them."""
     carb, judged = settings.carb, settings.think_as_locals.evaluation
-    # {setting: (its value, how many times that there is, of what)}
-    drawn = {
-        ("templates_per_section", "main"): (settings.templates_per_section.main, 1, "template in a section"),
-        ("carb", "items_per_cell"): (carb.items_per_cell, len(carb.cultures), "item in a domain"),
-        ("think_as_locals", "evaluation", "items_per_cell"): (
-            *(judged.items_per_cell, len(judged.cultures)),
+    # (setting, its value, how many times that there is, what of)
+    drawn = [
+        (("templates_per_section", "main"), settings.templates_per_section.main, 1, "template in a section"),
+        (("carb", "items_per_cell"), carb.items_per_cell, len(carb.cultures), "item in a domain"),
+        (
+            ("think_as_locals", "evaluation", "items_per_cell"),
+            judged.items_per_cell,
+            len(judged.cultures),
             "item in a domain",
         ),
-    }
-    for key, (value, times, what) in drawn.items():
+    ]
+    for key, value, times, what in drawn:
         if value is not None and value * times < 2:
             yield Problem(key, f"{value} leaves one {what}, which gives no interval; set 2 or more")
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from polyreward.core.errors import raise_all
 from polyreward.core.kinds import BASELINE
-from polyreward.core.naming import TEXT_BASELINES, UNTRAINED, ModelName, stage
+from polyreward.core.naming import OF_BASES, TEXT_BASELINES, UNTRAINED, ModelName, of_base, stage
 from polyreward.core.sheet import KNOCKOUT, SHEET_COLUMNS
 from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import as_entry
@@ -21,7 +21,6 @@ from polyreward.sheet.entries import Models
 
 SCORE_COLUMNS = ["table", "benchmark", "scorer", "language"]
 CLASSIFIER, IMPLICIT, GENERATIVE = "classifier", "implicit", "generative"
-OF_BASES = ("probe", "loglik", "pmi")  # baselines of each base; in names before it: probe-<base>
 CARB_TEXT = ("length", "script")  # baselines of CARB that only read an answer
 # Published reward models next to their printed numbers, and the same pairs in other languages
 ANCHORS = ("rewardbench", "multilingual-rewardbench")
@@ -238,7 +237,7 @@ def _scorers(settings: Settings, catalog: Catalog) -> Iterator[Scorer]:
         yield Scorer(name, BASELINE, ties="half")
     for kind, base in product(OF_BASES, settings.bases):
         entry = {"kind": IMPLICIT, "model": base, **({"pmi": kind == "pmi"} if kind != "probe" else {})}
-        yield Scorer(f"{kind}-{base}", BASELINE, base, ties="half", entry=entry)
+        yield Scorer(of_base(kind, base), BASELINE, base, ties="half", entry=entry)
     judges = settings.think_as_locals
     for name, entry in local_judges(settings).items():
         seed = int(name.rpartition("-")[2]) if name in judges.repeats else 1
@@ -269,7 +268,7 @@ def _cells(settings: Settings, rows: dict[str, Scorer]) -> Iterator[tuple[str, s
     first, every = trained_models(settings), trained_models(settings, seeds)
     configured = list(settings.reward_models)
     shelf = [*configured, *settings.off_the_shelf]
-    baselines = [*TEXT_BASELINES, *(f"{kind}-{base}" for base in settings.bases for kind in OF_BASES)]
+    baselines = [*TEXT_BASELINES, *(of_base(kind, base) for base in settings.bases for kind in OF_BASES)]
 
     for base, language in product(settings.shown_bases, targets):
         for training, seed in product((source, language), seeds):
@@ -280,14 +279,14 @@ def _cells(settings: Settings, rows: dict[str, Scorer]) -> Iterator[tuple[str, s
     for base, language, seed in product(settings.shown_bases, targets, seeds):
         yield "training_added", main, str(ModelName(base, language, seed)), language
     for base, kind, language in product(settings.shown_bases, UNTRAINED, languages):
-        yield "training_added", main, f"{kind}-{base}", language
+        yield "training_added", main, of_base(kind, base), language
     for language, name in product(languages, [*shelf, *every]):
         yield "language_comparison", main, name, language
     for language, name in product(
         languages, [*configured, *shown_off_the_shelf(settings, "language_tables"), *first]
     ):
         yield "language_tables", main, name, language
-    of_bases = [f"loglik-{base}" for base in settings.bases]
+    of_bases = [of_base("loglik", base) for base in settings.bases]
     for language, name in product(
         languages, [*shown_off_the_shelf(settings, "table2"), *configured, *of_bases]
     ):
@@ -300,8 +299,8 @@ def _cells(settings: Settings, rows: dict[str, Scorer]) -> Iterator[tuple[str, s
             if benchmark == settings.benchmarks.twins:
                 yield "twins", benchmark, name, language
     if settings.bases:
-        of_base = [f"{kind}-{settings.gate.base}" for kind in UNTRAINED]
-        for name in [*gate_models(settings), *TEXT_BASELINES, *of_base]:
+        untrained = [of_base(kind, settings.gate.base) for kind in UNTRAINED]
+        for name in [*gate_models(settings), *TEXT_BASELINES, *untrained]:
             yield "gate", main, name, source
     for name, language in product([*every, *shelf, "length"], languages):
         yield "transfer_claims", main, name, language
@@ -319,7 +318,7 @@ def _cells(settings: Settings, rows: dict[str, Scorer]) -> Iterator[tuple[str, s
 def _carb_cells(settings: Settings, models: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
     carb, judges = settings.carb, settings.think_as_locals
     knockouts = [f"{name}{KNOCKOUT}" for name in carb.knockout]
-    untrained = [f"{kind}-{base}" for kind in ("loglik", "pmi") for base in settings.bases]
+    untrained = [of_base(kind, base) for kind in ("loglik", "pmi") for base in settings.bases]
     for scorer, culture in product([*models, *knockouts, *CARB_TEXT, *untrained], carb.cultures):
         yield "carb_leaderboard", "carb", scorer, culture
     for scorer, culture in product([*models, *knockouts, "length"], carb.cultures):

@@ -14,7 +14,9 @@ def display_table1(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
     language where they differ. Hard pairs have a column where there are some. confidence: the interval's
     level, as text ("95%")."""
     sizes, records = table.groupby("eval_language")["n_templates"].first(), []
-    sections = SECTION_NAMES | ({"hard": "Hard"} if table["hard"].notna().any() else {})
+    hard = table["n_hard"].dropna().unique()
+    pairs = f", n={hard[0]} pairs" if len(hard) == 1 else ""
+    sections = SECTION_NAMES | ({"hard": f"Hard{pairs}"} if len(hard) else {})
     same = sizes.nunique() == 1
     average = f"Avg. [{confidence}]" + (f", n={sizes.iloc[0]}" if same else "")
     for language in table["eval_language"].unique():
