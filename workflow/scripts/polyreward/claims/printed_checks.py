@@ -10,7 +10,6 @@ from math import ceil, floor, hypot, log10
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
 from scipy.optimize import brentq
 from scipy.stats import norm
 from scipy.stats import t as student
@@ -106,7 +105,8 @@ def implied_n(r_squared: float, p: float) -> float:
 
 def _problems(tables: Mapping[str, pd.DataFrame], benchmark: Benchmark) -> Iterator[str]:
     for file, (texts, numbers) in FILES.items():
-        path, again = f"{file}.csv", "take the file from git again"
+        path = f"{file}.csv"
+        again = f"run `git checkout resources/published/{path}`"
         if file not in tables:
             yield f"{path}: no such file; {again}"
             continue
@@ -114,8 +114,9 @@ def _problems(tables: Mapping[str, pd.DataFrame], benchmark: Benchmark) -> Itera
         missing = [name for name in (*texts, *numbers) if name not in table]
         yield from (f"{path}: no column `{name}`; {again}" for name in missing)
         for name in set(numbers) - set(missing):
-            if not is_numeric_dtype(table[name]) or table[name].isna().any():
-                yield f"{path}: column `{name}` has a cell without a number; {again}"
+            bad = np.flatnonzero(pd.to_numeric(table[name], errors="coerce").isna())
+            if len(bad):
+                yield f"{path}:{bad[0] + 2}: `{name}` is no number; {again}"
         if file == "rewardbench_sizes" and "subset" in table:
             needed = {subset for members in benchmark.sections.values() for subset in members}
             lacking = sorted(needed - set(table["subset"]))
