@@ -252,7 +252,7 @@ rule printed:
         "../../envs/plot.yaml"
     params:
         benchmark=CATALOG.benchmark(ANCHORS[0]),
-        interval=INTERVAL["confidence"],
+        level=INTERVAL["confidence"],
         confidence=CONFIDENCE,
         caption=caption("printed"),
     script:

@@ -12,8 +12,7 @@ from transformers import AutoModelForCausalLM
 from polyreward.carb.downstream.grpo import ScoreReward, policy_prompts, train_policy
 from polyreward.carb.downstream.ratings import NOTHING
 from polyreward.core.logs import progress
-from polyreward.settings.base import GrpoTraining, Lora
-from polyreward.settings.carb import Candidates
+from polyreward.settings.base import Candidates, GrpoTraining, Lora
 from polyreward.training.common import Job
 
 candidates = script("score/candidates")

@@ -10,7 +10,7 @@ from tiny_models import bases  # noqa: F401
 
 from polyreward.carb.downstream.correlation import BEFORE, PICK_COLUMNS, POINT_COLUMNS
 from polyreward.core.yaml_files import read_yaml
-from polyreward.settings.carb import Candidates
+from polyreward.settings.base import Candidates
 
 carb_picks = script("analyse/carb_picks")
 with_benchmarks = script("analyse/carb_points").with_benchmarks

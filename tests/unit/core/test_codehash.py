@@ -15,6 +15,10 @@ SCRIPTS = {
     path.stem: path for stage in STAGES for path in sorted((ROOT / "workflow/scripts" / stage).glob("*.py"))
 }
 
+WITH_MODELS = {
+    path.stem for path in SCRIPTS.values() if path.parent.name in ("prepare", "translate", "train", "score")
+}
+
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
@@ -56,6 +60,9 @@ EDITS = {
     "how a CSV is written": ("core/tables", "DIGITS = 6", "DIGITS = 7", {"training_pool", "table1"}, {"base_model"}),
     "far below": ("models/batches", "> budget", ">= budget", {"reward_model", "reward_scores"}, {"table1"}),
     "a whole package": ("translation/__init__", '"""', 'print()\n"""', {"translated_rows"}, {"table1"}),
+    "a kind of reward model": ("core/kinds", "BASELINE =", "ANOTHER = 1\nBASELINE =", {"scorers", "carb_comparison"}, WITH_MODELS),
+    "an option of the loss": ("settings/transfer", "class RewardModelTraining(Training):", "class RewardModelTraining(Training):\n    share: float = 0.0",
+                              {"reward_model"}, {"translated_rows", "reward_scores", "candidates"}),
     "a scale's settings": ("sheet/scorers", '"""', 'print()\n"""', set(), {"table1", "claims", "reward_model"}),
 }  # fmt: skip
 

@@ -33,7 +33,7 @@ def _form(check: str, what: str) -> str:
 def main(snakemake):
     params = snakemake.params
     tables = {Path(path).stem: read_csv(path) for path in snakemake.input}
-    table = printed_checks(tables, Benchmark(**params.benchmark), params.interval)
+    table = printed_checks(tables, Benchmark(**params.benchmark), params.level)
     shown = display_checks(table, params.confidence)
     write_artifact(table, COLUMNS, params.caption, "printed", snakemake.output, shown)
 

@@ -15,7 +15,7 @@ from polyreward.ops.jobs import run
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.local_judge import generated, request_ids
 from polyreward.scoring.loglik import CausalLM
-from polyreward.settings.carb import Candidates
+from polyreward.settings.base import Candidates
 
 GREEDY_TOKENS = 16384  # of a batch of questions that are answered once each
 

@@ -140,3 +140,15 @@ class Serve(Section):
     """Seconds that one request may take."""
     retries: CountFromZero = 3
     """How often a request is repeated."""
+
+
+class Candidates(Section):
+    """Answers that policies give to the questions."""
+
+    per_question: Annotated[int, Field(ge=2)]
+    """Candidates per question (paper: 16)."""
+    temperature: ClassVar[float] = 1.0
+    max_new_tokens: Count
+    """Tokens of a candidate."""
+    chat: bool = False
+    """Ask in the chat template (paper: true)."""

@@ -1,10 +1,9 @@
 """The section of the CARB benchmark; "paper" means arXiv 2509.21798 here."""
 
-from typing import Annotated, ClassVar, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from polyreward.settings.base import (
+    Candidates,
     Count,
     GrpoTraining,
     Languages,
@@ -26,18 +25,6 @@ class Embedding(Section):
     """Its lowest layers that are run; null for all."""
     max_length: Count = 128
     """Tokens of a text."""
-
-
-class Candidates(Section):
-    """Answers that policies give to the questions."""
-
-    per_question: Annotated[int, Field(ge=2)]
-    """Candidates per question (paper: 16)."""
-    temperature: ClassVar[float] = 1.0
-    max_new_tokens: Count
-    """Tokens of a candidate."""
-    chat: bool = False
-    """Ask in the chat template (paper: true)."""
 
 
 class PolicyGrpo(GrpoTraining):
