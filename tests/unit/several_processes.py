@@ -1,5 +1,6 @@
 """What tests launch in several processes; accelerate imports it by name in each of them."""
 
+import atexit
 import os
 import signal
 from collections import Counter
@@ -45,6 +46,20 @@ def train_until_one_is_killed(*arguments, spread: bool, **named) -> None:
 
     with patch.object(Trainer, "_save_rng_state", save_or_die):
         in_turn(named["job"], [(reward_model.train_reward_model, arguments, named)], spread)
+
+
+def done_then_aborted(job: Job) -> None:
+    """Finish the work; the second process aborts when Python ends, as threads of torch have made it do."""
+    if os.environ["RANK"] == "1":
+        atexit.register(os.abort)
+    Path(job.out_folder).write_text("done", encoding="utf-8")
+
+
+def aborted(job: Job) -> None:
+    """Abort the second process as C++ does where nobody catches its exception."""
+    if os.environ["RANK"] == "1":
+        print("terminate called after throwing an instance of 'std::bad_alloc'", flush=True)
+        os.abort()
 
 
 def _spread() -> None:

@@ -9,6 +9,8 @@ import pytest
 from safetensors.torch import load_file
 from several_processes import (
     ROOT,
+    aborted,
+    done_then_aborted,
     in_turn,
     launch_config,
     train_on_written_replies,
@@ -205,3 +207,13 @@ def test_a_users_error_is_told_once(bases, tmp_path, launched, capfd):
         train(train_reward_model, launch_config("cpu"), job, **given)
     said = "polyreward: rm: no preference pair is left"
     assert [line[: len(said)] for line in capfd.readouterr().err.splitlines()].count(said) == 1
+
+
+def test_what_aborts_after_the_work_is_done_fails_no_training(tmp_path):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PYTHONPATH", str(ROOT / "tests/unit"), prepend=os.pathsep)
+        job = Job(1, "", tmp_path / "model", "rm")
+        train(done_then_aborted, launch_config("cpu"), job)
+        assert (tmp_path / "model").read_text() == "done"
+        with pytest.raises(PolyrewardError, match=r"killed \(SIGABRT\) after .terminate called .*bad_alloc"):
+            train(aborted, launch_config("cpu"), job)

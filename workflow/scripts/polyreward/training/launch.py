@@ -24,6 +24,8 @@ from polyreward.training.common import Job
 PACKAGES = Path(__file__).parents[2]
 # How torch's launcher sums up a process that failed; the one that it takes for the cause comes last.
 FAILURE = re.compile(r"^ *rank *: (\d+) .*\n *exitcode *: (-?\d+)", re.MULTILINE)
+# What C++, the C library and Python write before they abort a process.
+LAST_WORDS = re.compile(r"^.*(?:terminate called|what\(\):|Fatal Python error|\w\(\): \w+ ).*$", re.MULTILINE)
 
 
 def train(function: Callable, launch: dict | None, job: Job, **arguments) -> None:
@@ -97,6 +99,8 @@ def _end(last: deque, code: int, processes: int) -> str:
     killed = [failure for failure in failures if failure[1] < 0 and failure[1] != -signal.SIGTERM]
     rank, code = (killed or failures)[-1]
     how = f"was killed ({signal.Signals(-code).name})" if code < 0 else f"ended with exit code {code}"
+    words = LAST_WORDS.findall("".join(last)) if code == -signal.SIGABRT else []
+    how += f" after {' '.join(words)!r}" if words else ""
     memory = "; SIGKILL often means that memory ran out" if code == -signal.SIGKILL else ""
     return f"process {rank} of {processes} (they count from 0) {how}, and the others were stopped{memory}"
 
@@ -110,11 +114,16 @@ def main() -> None:
         function, arguments = pickle.loads(Path(sys.argv[1]).read_bytes())
         function(**arguments)
         if torch.distributed.is_initialized():
+            torch.distributed.barrier()
             torch.distributed.destroy_process_group()
     except Exception:
         # torch would write the number of the process before each line of an excepthook, and hide the marks.
         report(*sys.exc_info())
         sys.exit(1)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # The training is done. Threads of torch that outlive Python's own end abort the process now and then.
+    os._exit(0)
 
 
 if __name__ == "__main__":
