@@ -247,9 +247,11 @@ rule win_rates:
     input:
         judgements=expand("<scores>/alignment/judgements_{language}.csv", language=ALIGNMENT.languages),
         known=expand("<scores>/alignment/known_{language}.csv", language=ALIGNMENT.languages),
+        labels=expand("<scores>/alignment/labels_{language}.csv", language=ALIGNMENT.languages),
     output:
         judgements="<analysis>/judgements.csv",
         judge="<analysis>/judge.csv",
+        agreement="<analysis>/label_agreement.csv",
         win_rates="<analysis>/win_rates.csv",
     log:
         "<logs>/win_rates/all.log",

@@ -387,9 +387,11 @@ rule figure3:
         win_rates="<analysis>/win_rates.csv",
         judgements="<analysis>/judgements.csv",
         judge="<analysis>/judge.csv",
+        agreement="<analysis>/label_agreement.csv",
     output:
         **figure_files("figure3"),
         judge=ARTIFACTS.shown("figure3_judge.csv", "figure3", "the judge"),
+        agreement=ARTIFACTS.shown("figure3_labels.csv", "figure3", "whose labels the judge shares"),
     log:
         "<logs>/figure3/all.log",
     benchmark:

@@ -269,10 +269,12 @@ rule reference_answers:
 
 
 rule judgements:
-    # A judge compares each policy's answers with references. known: what it says of pairs whose better answer is known.
+    # A judge compares each policy's answers with references. known: what it says of pairs whose better answer is known. labels: and
+    # of the pairs that the policies were trained on.
     input:
         models=lambda wc: MODELS.folders(MODELS.alignment_judge(wc.language)),
         answers="<scores>/alignment/answers_{language}.jsonl",
+        pairs=expand("<models>/policy_data/pairs_{labeller}_{{language}}.jsonl", labeller=LABELLERS),
         instructions=(
             "<scores>/alignment/references_{language}.jsonl"
             if ALIGNMENT.reference
@@ -281,6 +283,7 @@ rule judgements:
     output:
         judgements="<scores>/alignment/judgements_{language}.csv",
         known="<scores>/alignment/known_{language}.csv",
+        labels="<scores>/alignment/labels_{language}.csv",
     log:
         "<logs>/judgements/{language}.log",
     benchmark:
@@ -298,6 +301,7 @@ rule judgements:
         ),
     params:
         entry=lambda wc: MODELS.loadable(MODELS.alignment_judge(wc.language)),
+        labellers=LABELLERS,
         scoring=SCORING,
         cache=f"{REPLIES}/{ALIGNMENT.judge or 'judge'}-alignment",
     script:

@@ -8,7 +8,7 @@ import pytest
 from made_up_scorers import Backend, ByText
 from support import refused, script
 
-from polyreward.alignment.win_rates import judge_accuracy, length_controlled, win_rates
+from polyreward.alignment.win_rates import judge_accuracy, label_agreement, length_controlled, win_rates
 from polyreward.analysis.bootstrap import Interval
 from polyreward.scoring.pair_question import judge_of, swapped
 from polyreward.transfer.figure3 import figure3_table
@@ -93,6 +93,26 @@ def test_a_judge_is_measured_over_kinds_that_not_every_answer_has():
     assert table.loc["off_topic", "accuracy_pct"] == pytest.approx(100 * 2.5 / 3)
     assert table.loc["cut", "accuracy_pct"] == 0
     assert table.loc["all", "accuracy_pct"] == pytest.approx(100 * 2.5 / 6)
+
+
+def test_a_judge_that_shares_one_labeller_s_taste_is_seen():
+    """The judge likes long answers, as the target labeller does; the English one likes short ones."""
+    texts = {f"p{n}": ("long" * (n + 2), "short") for n in range(8)}
+    pairs = {
+        labeller: [{"id": name, "prompt": "q", "chosen": both[first], "rejected": both[1 - first]} for name, both in texts.items()]
+        for labeller, first in (("target", 0), ("english", 1))
+    }  # fmt: skip
+    pairs["english"].pop()  # its answers tied: the prompt counts for neither
+    found = JUDGING.label_judgements(pairs, ByText(len), "es")
+    assert list(found.groupby("labeller")["same"].sum()) == [0.0, 8.0]
+    table = label_agreement(found, INTERVAL).set_index("labels")
+    assert list(table["same_pct"]) == [0, 100, -100]
+    assert (table["n_pairs"] == 7).all() and table.loc["english - target", "high"] < 0
+
+    alike = found.assign(same=0.5)
+    table = label_agreement(alike, INTERVAL).set_index("labels")
+    assert table.loc["english - target", "same_pct"] == 0
+    assert table.loc["english - target", "low"] < 0 < table.loc["english - target", "high"]
 
 
 def made_up(rates: dict[str, float], instructions=200, runs=2, lengths=None, seed=1):

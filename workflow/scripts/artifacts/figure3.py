@@ -14,6 +14,8 @@ def main(snakemake):
     table = figure3_table(rates, read_table(files.judgements, win_rates.JUDGEMENT_COLUMNS))
     write_table(table, output.csv, COLUMNS)
     write_table(judge, output.judge, win_rates.JUDGE_COLUMNS)
+    agreement = read_table(files.agreement, win_rates.AGREEMENT_COLUMNS)
+    write_table(agreement, output.agreement, win_rates.AGREEMENT_COLUMNS)
     save_figure(draw_figure3(table, judge, snakemake.params.confidence), output.png, output.pdf)
 
 

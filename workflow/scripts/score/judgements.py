@@ -1,11 +1,11 @@
-"""Judge every policy's answers against reference answers, and the judge by pairs with a known better one."""
+"""Judge every policy's answers against references. Judge the judge by known pairs and by labelled ones."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from polyreward.alignment.win_rates import JUDGEMENT_COLUMNS, KNOWN_COLUMNS
+from polyreward.alignment.win_rates import JUDGEMENT_COLUMNS, KNOWN_COLUMNS, LABEL_COLUMNS
 from polyreward.core.files import read_jsonl
 from polyreward.core.logs import announce
 from polyreward.core.tables import write_table
@@ -19,7 +19,9 @@ from polyreward.scoring.pair_question import PairJudge
 KINDS = {"off_topic": lambda row: row["rejected"]} | {
     kind: MADE_OF_WORDS[kind] for kind in ("drift", "garble", "cut", "loop", "echo")
 }
-INSTRUCTIONS = 50  # of which known pairs are made, so that a judge on a server does not cost much more
+# Few, so that a judge on a server does not cost much more:
+INSTRUCTIONS = 50  # of which known pairs are made
+LABELLED = 100  # pairs of each labeller
 
 
 def judgements(
@@ -82,14 +84,27 @@ def known_judgements(references: Sequence[dict], judge: RewardModel, language: s
     return table.assign(language=language, right=(np.sign(margins) + 1) / 2)
 
 
+def label_judgements(pairs: Mapping[str, Sequence[dict]], judge: RewardModel, language: str) -> pd.DataFrame:
+    """Return whether a judge agrees with each labeller's labels: language, id, labeller, same.
+
+    same: 0.5 for a tie. pairs: {labeller: its pairs of a policy's responses}; of each the first LABELLED."""
+    rows = [{**pair, "labeller": labeller} for labeller, own in pairs.items() for pair in own[:LABELLED]]
+    scores = judge.score(conversations_of(rows), f"labelled pairs, {language}")
+    margins = [chosen - rejected for chosen, rejected in scores.values]
+    table = pd.DataFrame(rows, columns=["id", "labeller"])
+    return table.assign(language=language, same=(np.sign(margins) + 1) / 2)
+
+
 def main(snakemake):
     params, language = snakemake.params, snakemake.wildcards.language
     judge = load_reward_model(params.entry, params.scoring, params.cache)
+    pairs = dict(zip(params.labellers, map(read_jsonl, snakemake.input.pairs), strict=True))
     answers, references = read_jsonl(snakemake.input.answers), read_jsonl(snakemake.input.instructions)
     write_table(
         judgements(answers, references, judge, language), snakemake.output.judgements, JUDGEMENT_COLUMNS
     )
     write_table(known_judgements(references, judge, language), snakemake.output.known, KNOWN_COLUMNS)
+    write_table(label_judgements(pairs, judge, language), snakemake.output.labels, LABEL_COLUMNS)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,9 @@ JUDGEMENT_COLUMNS = [
 # Of pairs whose better answer is known, and what a judge gets of them.
 KNOWN_COLUMNS = ["language", "id", "kind", "right"]
 JUDGE_COLUMNS = ["language", "kind", "accuracy_pct", "low", "high", "n_pairs", "n_instructions"]
+# Of the pairs that each reward model labelled, and whether a judge agrees with the label.
+LABEL_COLUMNS = ["language", "id", "labeller", "same"]
+AGREEMENT_COLUMNS = ["language", "labels", "same_pct", "low", "high", "n_pairs"]
 COLUMNS = [
     "language",
     "policy",
@@ -78,6 +81,25 @@ def judge_accuracy(known: pd.DataFrame, interval: Interval) -> pd.DataFrame:
             low, high = share_interval(values, interval.confidence, units - 1, units)
             records.append((language, kind, 100 * values[0], 100 * low, 100 * high, n_pairs, len(right)))
     return pd.DataFrame(records, columns=JUDGE_COLUMNS)
+
+
+def label_agreement(labels: pd.DataFrame, interval: Interval) -> pd.DataFrame:
+    """Return how often a judge agrees with each labeller's labels, by language, and the difference.
+
+    A judge that agrees more with one labeller favours the policy that was trained on its labels, whatever
+    that policy learnt. Only prompts with a pair of both labellers count. Intervals are by bootstrap over
+    prompts. labels: rows of LABEL_COLUMNS."""
+    records = []
+    for language, table in labels.groupby("language", sort=False):
+        same = table.pivot_table(index="id", columns="labeller", values="same").dropna()
+        weights = bootstrap_weights(len(same), interval, "labels", str(language))
+        drawn = {labeller: weights @ same[labeller].to_numpy() for labeller in same}
+        shares = {**drawn, "english - target": drawn["english"] - drawn["target"]}
+        for name, values in shares.items():
+            lowest = 0.0 if name in drawn else -1.0
+            low, high = share_interval(values, interval.confidence, len(same) - 1, len(same), lowest)
+            records.append((language, name, 100 * values[0], 100 * low, 100 * high, len(same)))
+    return pd.DataFrame(records, columns=AGREEMENT_COLUMNS)
 
 
 def length_controlled(judged: pd.DataFrame) -> pd.Series:
