@@ -64,7 +64,7 @@ def layout_of(scale: str) -> Layout:
         pd.DataFrame(judged_rows),
         Benchmark(**models.catalog.benchmark(judged)),
         pd.DataFrame(drawn(asked, ["culture", "domain"], evaluation.items_per_cell, *draw)),
-        len(evaluation.cultures if evaluation.benchmark else settings.languages),
+        len(settings.judged_languages),
         len(settings.reward_model_seeds),
     )
 

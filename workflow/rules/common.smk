@@ -110,7 +110,7 @@ LOCALS_SCORING = SCORING | {"token_budget": LOCALS.judge_token_budget}
 BUILT_CULTURES, BUILT_DOMAINS = carb_parts(CARB)
 # The benchmark next to CARB that Think-as-Locals' judges see, and in which languages
 JUDGED = LOCALS.evaluation.benchmark or MAIN
-JUDGED_LANGUAGES = LOCALS.evaluation.cultures if LOCALS.evaluation.benchmark else LANGUAGES
+JUDGED_LANGUAGES = SETTINGS.judged_languages
 # Rewrites of right answers, and the same answers in all languages
 PERTURBED_SETS = ["carb_perturbation", "carb_consistency"]
 

@@ -33,6 +33,14 @@ def test_what_is_left_out_is_all_of_the_scale():
     assert small_settings(table1_bases=["b"]).shown_bases == ["b"]
 
 
+def test_judges_see_the_benchmark_in_their_cultures_languages_where_the_scale_has_them():
+    evaluation = "think_as_locals__evaluation"
+    assert small_settings(**{f"{evaluation}__cultures": ["ar", "ko"]}).judged_languages == ["ko"]
+    assert small_settings(**{f"{evaluation}__cultures": ["ar"]}).judged_languages == ["en", "es", "ko"]
+    own = {f"{evaluation}__cultures": ["ar", "ko"], f"{evaluation}__benchmark": "b"}
+    assert small_settings(**own).judged_languages == ["ar", "ko"]
+
+
 def test_scorings_and_intervals_are_given_the_scale_s_precision_and_seed():
     settings = small_settings()
     assert settings.confidence == "95%"

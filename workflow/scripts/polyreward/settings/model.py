@@ -205,6 +205,14 @@ class Settings(Section):
         return [self.source_language, *self.target_languages]
 
     @property
+    def judged_languages(self) -> list[str]:
+        """Those in which Think-as-Locals' judges see the benchmark next to CARB."""
+        evaluation = self.think_as_locals.evaluation
+        if evaluation.benchmark:
+            return evaluation.cultures
+        return [language for language in self.languages if language in evaluation.cultures] or self.languages
+
+    @property
     def shown_bases(self) -> list[str]:
         """The bases that Table 1, Figure 1 and the transfer claims show."""
         return self.table1_bases or self.bases

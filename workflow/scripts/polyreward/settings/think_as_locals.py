@@ -85,7 +85,7 @@ class Evaluation(Section):
     """Some of carb.cultures, in whose rewrites the judges are evaluated too (paper: ar, zh, ja)."""
     benchmark: str | None = None
     """A name in workflow/catalog/benchmarks.yaml, seen in the cultures' languages; null for the main
-    benchmark in the scale's (paper: M-RewardBench)."""
+    benchmark, in those of them that the scale has, or in all of the scale's (paper: M-RewardBench)."""
     items_per_cell: Count | None
     """Items of each culture and domain; null for all."""
     rows_per_subset: Count | None
