@@ -17,6 +17,7 @@ from polyreward.core.logs import progress
 from polyreward.core.naming import ModelName
 from polyreward.core.seals import METADATA, intact, sealed_file
 from polyreward.models.devices import device
+from polyreward.models.reward_model import own_config
 from polyreward.ops.jobs import run
 
 
@@ -37,7 +38,7 @@ def parallel_states(
     a base and its reward models, 0 for all. known: what the layers below made of the texts, for models of
     one base."""
     tokenizer = AutoTokenizer.from_pretrained(intact(folder))
-    model = AutoModel.from_pretrained(folder, dtype=precision).to(device())
+    model = AutoModel.from_pretrained(folder, config=own_config(folder), dtype=precision).to(device())
     model = multiply_by_onednn(model.eval())
     groups = [[tokenizer(text)["input_ids"][-max_length:] for text in of_language] for of_language in texts]
     frozen = FrozenLayers(model, frozen_count(model, top_layers), known)

@@ -12,8 +12,8 @@ from transformers.modeling_outputs import SequenceClassifierOutputWithPast
 
 from polyreward.accel.frozen import FrozenLayers
 from polyreward.accel.trees import Tree, tree_inputs
+from polyreward.models.answer_reward import reward_of
 from polyreward.models.batches import token_budget_batches
-from polyreward.models.reward_model import reward_of
 
 
 class PairRows:

@@ -111,10 +111,3 @@ def answer_start(tokenizer, prompt: str | Messages, ids: Sequence[int]) -> int:
     while shared < min(len(prefix), len(ids)) and prefix[shared] == ids[shared]:
         shared += 1
     return shared
-
-
-def last_place(ids: Sequence[int], sought: Sequence[int]) -> int | None:
-    """Return where some tokens begin for the last time in others; None where they do not."""
-    sought = list(sought)
-    starts = range(len(ids) - len(sought), -1, -1)
-    return next((start for start in starts if list(ids[start : start + len(sought)]) == sought), None)

@@ -1,17 +1,18 @@
 """Reward models: a base with one scalar head and a pad token of its own."""
 
+import json
 import logging
-from collections.abc import Sequence
+import shutil
 from pathlib import Path
-from types import MethodType
 
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
-from transformers.modeling_outputs import SequenceClassifierOutput
 from transformers.utils import logging as transformers_logging
 
-from polyreward.core.conversations import answer_header, last_place
+from polyreward.core.conversations import answer_header
 from polyreward.core.seals import intact
+from polyreward.models import answer_reward
+from polyreward.models.answer_reward import over_answers, plain_config
 
 PAD_TOKEN = "<|polyreward_pad|>"
 logger = logging.getLogger(__name__)
@@ -59,26 +60,30 @@ def pooled(model: torch.nn.Module) -> torch.nn.Module:
     """Return a sequence classification model whose reward is pooled as its config says.
 
     With an `answer_header` (token ids) it is the head's mean over the answer's tokens."""
-    if getattr(model.config, "answer_header", None):
-        # Its class stays that of transformers, which the folder names.
-        model.forward = MethodType(_over_answers, model)
-    return model
+    return over_answers(model) if getattr(model.config, "answer_header", None) else model
 
 
-def reward_of(model: torch.nn.Module, ids: Sequence[int], states: torch.Tensor) -> torch.Tensor:
-    """Return a conversation's reward (1,) from its token ids and last hidden states (tokens, d_model)."""
-    header = getattr(model.config, "answer_header", None)
-    if not header:
-        return model.score(states[-1])
-    place = last_place(ids, header)
-    start = 0 if place is None else min(place + len(header), len(ids) - 1)
-    return model.score(states[start:]).mean(dim=0)
+def give_own_type(folder: Path) -> None:
+    """Give a saved reward model that reads its answer's tokens a type of its own, and the code to load it."""
+    file = folder / "config.json"
+    held = json.loads(file.read_text(encoding="utf-8"))
+    if not held.get("answer_header"):
+        return
+    module = Path(answer_reward.__file__)
+    classes = {"AutoConfig": "AnswerRewardConfig", "AutoModelForSequenceClassification": "AnswerReward"}
+    held |= {
+        "model_type": answer_reward.TYPE,
+        "base_model_type": held["model_type"],
+        "architectures": ["AnswerReward"],
+        "auto_map": {kind: f"{module.stem}.{name}" for kind, name in classes.items()},
+    }
+    file.write_text(json.dumps(held, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    shutil.copyfile(module, folder / module.name)
 
 
-def _over_answers(model, input_ids, attention_mask=None, **_) -> SequenceClassifierOutput:
-    """Return the rewards (conversations, 1)."""
-    mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
-    states = model.get_decoder()(input_ids=input_ids, attention_mask=mask, use_cache=False)
-    rows = zip(input_ids, states.last_hidden_state, mask.bool(), strict=True)
-    rewards = [reward_of(model, ids[keep].tolist(), state[keep]) for ids, state, keep in rows]
-    return SequenceClassifierOutput(logits=torch.stack(rewards))
+def own_config(folder: str | Path):
+    """Return the config of a folder that `give_own_type` wrote, as one of transformers' types; None of
+    others."""
+    file = Path(folder, "config.json")
+    held = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return plain_config(held) if held.get("model_type") == answer_reward.TYPE else None

@@ -9,8 +9,8 @@ from polyreward.accel.frozen import FrozenLayers, frozen_count
 from polyreward.accel.trees import can_share, last_states
 from polyreward.core.errors import UnavailableError
 from polyreward.core.logs import progress
+from polyreward.models.answer_reward import reward_of
 from polyreward.models.batches import padded, token_budget_batches
-from polyreward.models.reward_model import reward_of
 from polyreward.scoring.heads import Reward
 from polyreward.scoring.interface import Conversations, Scores
 from polyreward.scoring.tokens import TextModel, Tokenized, short_text, tokenized

@@ -9,8 +9,8 @@ from torch import nn
 from transformers import LlamaModel, LlamaPreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from polyreward.core.conversations import last_place
 from polyreward.core.errors import UnavailableError
+from polyreward.models.answer_reward import last_place
 
 ANSWER_BEGINS = "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"  # in Llama 3's chat template
 

@@ -16,7 +16,7 @@ from polyreward.core.logs import announce
 from polyreward.core.naming import COMMIT
 from polyreward.core.seals import intact
 from polyreward.models.devices import device
-from polyreward.models.reward_model import pooled
+from polyreward.models.reward_model import own_config, pooled
 from polyreward.scoring.classifier import Classifier, shares_prompt
 from polyreward.scoring.families import EAGER_TOKENS
 from polyreward.scoring.heads import Reward, head_of
@@ -123,13 +123,15 @@ def loaded(
     spread = gpus > 1 and torch.cuda.device_count() > 1
     intact(source)
     with _readable(source, revision) as folder:
-        config = AutoConfig.from_pretrained(folder, trust_remote_code=remote_code)
+        own = own_config(folder)
+        config = own or AutoConfig.from_pretrained(folder, trust_remote_code=remote_code)
         if kind is AutoModelForSequenceClassification:
             kind = head_of(config, source, remote_code) or kind
         tokenizer = _tokenizer(folder, source, remote_code)
         try:
             model, found = kind.from_pretrained(
                 folder,
+                config=own,
                 dtype=dtype,
                 device_map="auto" if spread else None,
                 output_loading_info=True,

@@ -15,6 +15,7 @@ from polyreward.core.logs import announce
 from polyreward.core.memory import release_freed_memory
 from polyreward.core.processes import count, is_main
 from polyreward.core.seals import sealed_folder
+from polyreward.models.reward_model import give_own_type
 from polyreward.training.common import Job
 
 
@@ -38,6 +39,7 @@ def finish_training(
     text = json.dumps(record(trainer.state.log_history), indent=1, sort_keys=True)
     with sealed_folder(job.out_folder) as temporary:
         model.save_pretrained(temporary)
+        give_own_type(temporary)
         save_tokenizer(tokenizer, temporary)
         write_text(text + "\n", temporary / "training.json")
     shutil.rmtree(job.checkpoints, ignore_errors=True)
