@@ -182,8 +182,8 @@ reward_models:
   d: {kind: generative, server: {url: "http://localhost:1/v1", model: m}}
 """
     assert (
-        jobs_with(tmp_path, entries, "results/subsets.csv")["ready_made_scores"] == 4 * 3 + 2
-    )  # benchmarks; two judges of mini
+        jobs_with(tmp_path, entries, "results/subsets.csv")["ready_made_scores"] == 4 * 3 + 1
+    )  # benchmarks; the judge of mini
 
 
 def test_a_reward_model_whose_name_begins_as_a_judge_of_think_as_locals_is_none(tmp_path):

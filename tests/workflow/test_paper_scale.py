@@ -146,4 +146,4 @@ def test_think_as_locals_is_evaluated_on_m_rewardbench_in_the_paper_s_languages(
         if outputs and outputs[0].endswith("locals/full/rewardbench.parquet")
     )
     judged = [path.split("/3_translated/")[1] for path in inputs if "/3_translated/" in path]
-    assert judged == [f"mini-rewardbench/{one}.jsonl" for one in ("en", "es", "it", "ko", "zh")]
+    assert judged == ["mini-rewardbench/zh.jsonl"]  # the only language of a culture that mini has

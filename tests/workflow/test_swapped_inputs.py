@@ -74,7 +74,7 @@ RULES = {
 
 
 def judgements(folder):
-    generator, paths = np.random.default_rng(1), {"judgements": [], "known": []}
+    generator, paths = np.random.default_rng(1), {"judgements": [], "known": [], "labels": []}
     for language in TARGETS:
         judged = [
             {"language": language, "policy": policy, "run": run, "id": f"i{n}", "win": float(generator.random() < 0.5),
@@ -85,7 +85,11 @@ def judgements(folder):
             {"language": language, "id": f"i{n}", "kind": "cut", "right": float(generator.random() < 0.5)}
             for n in range(6)
         ]
-        for name, rows in (("judgements", judged), ("known", known)):
+        labels = [
+            {"language": language, "id": f"i{n}", "labeller": labeller, "same": float(generator.random() < 0.5)}
+            for labeller in ("target", "english") for n in range(6)
+        ]  # fmt: skip
+        for name, rows in (("judgements", judged), ("known", known), ("labels", labels)):
             paths[name].append(str(folder / f"{name}_{language}.csv"))
             pd.DataFrame(rows).to_csv(paths[name][-1], index=False)
     return paths, {"trainings": 1, "interval": INTERVAL}
@@ -127,7 +131,11 @@ def texts_of_a_base(folder):
 
 # Rule: what makes its inputs and params, its inputs that are lists, and its outputs
 FILES_BY_NAME = {
-    "win_rates": (judgements, ["judgements", "known"], ["judgements", "judge", "win_rates"]),
+    "win_rates": (
+        judgements,
+        ["judgements", "known", "labels"],
+        ["judgements", "judge", "agreement", "win_rates"],
+    ),
     "translation_quality": (translations, ["references", "samples"], ["quality"]),
     "embedding_norms": (texts_of_a_base, ["rows", "passages"], ["norms", "ks"]),
 }
