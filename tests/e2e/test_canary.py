@@ -89,7 +89,7 @@ def test_a_lost_adapter_makes_it_fall(quarter, base, tmp_path):
     )
     rows = read_jsonl(quarter / "3_translated/train/en.jsonl")
     job = Job(1, tmp_path / "checkpoints", tmp_path / "model", f"{base}_en")
-    train_reward_model(quarter / f"4_models/bases/{base}", rows, settings, job)
+    train_reward_model(quarter / f"4_models/cut_bases/{base}", rows, settings, job)
     assert scored(tmp_path / "model", english(quarter)) < LEAST
 
 

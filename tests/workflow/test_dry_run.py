@@ -36,7 +36,7 @@ def test_states_that_reward_models_share_are_of_the_base_that_they_start_from():
     }
     names, sets = ("gemma-3-270m", "smollm2-135m-instruct"), ("carb", "carb_perturbed")
     assert bases == {
-        (f"{itemset}.safetensors", f"results/work/4_models/bases/{name}")
+        (f"{itemset}.safetensors", f"results/work/4_models/cut_bases/{name}")
         for itemset in sets
         for name in names
     }

@@ -7,7 +7,7 @@ rule truncated_base:
     input:
         base=lambda wc: MODELS.base(wc.base),
     output:
-        directory("<models>/bases/{base}"),
+        directory("<models>/cut_bases/{base}"),
     log:
         "<logs>/truncated_base/{base}.log",
     benchmark:

@@ -106,7 +106,7 @@ def test_a_base_is_fetched_or_made_and_reward_models_start_from_it_or_from_its_l
         "out/work/1_sources/models/a",
         "out/work/2_prepared/models/b",  # with random weights
     ]
-    assert models.reward_base("a") == "out/work/4_models/bases/a"
+    assert models.reward_base("a") == "out/work/4_models/cut_bases/a"
     assert models.reward_base("b") == models.base("b")
 
 

@@ -38,7 +38,7 @@ class Models:
     def reward_base(self, name: str) -> str:
         """Return the folder of a base as reward models start from it: of its lowest layers, or whole."""
         cut = name in (self.settings.reward_model.depth or {})
-        return stage(self.settings.results, "models", f"bases/{name}") if cut else self.base(name)
+        return stage(self.settings.results, "models", f"cut_bases/{name}") if cut else self.base(name)
 
     @cached_property
     def hub(self) -> dict[tuple[str, str], tuple[str, str]]:
