@@ -160,7 +160,7 @@ def reference_rows(topics: Iterable[dict], cultures: dict, asked: Sequence[str])
 
     Cultures with the same `value` share it; a fact that is ambiguous for a culture has None. `texts` has the
     answer in each language. Rows of topics with `own` or `shares` also have family and scale, for
-    selection.quartets."""
+    selection.groups_of_four."""
     for topic in topics:
         if "own" in topic:
             yield from _own_rows(topic, asked)

@@ -38,7 +38,7 @@ def _finished_cell(
         return job_seed(seed, "carb", *key)
 
     positions = sorted(range(ANSWERS), key=lambda position: by_hash("position", *cell, position))
-    grouped = [item for group in quartets(items, seed) for item in _with_answers(group)]
+    grouped = [item for group in groups_of_four(items, seed) for item in _with_answers(group)]
     others = [item for item in items if "family" not in item]
     others.sort(key=lambda item: by_hash("item", item["id"]))
     used = Counter()
@@ -78,7 +78,7 @@ def _with_answers(group: Items) -> Iterator[dict]:
         yield {**item, "chosen": {**item["chosen"], "topic": item["topic"]}, "answers": answers}
 
 
-def quartets(items: Sequence[dict], seed: int) -> list[Items]:
+def groups_of_four(items: Sequence[dict], seed: int) -> list[Items]:
     """Return groups of four of a cell's items with a `family` whose answers differ; some may be in none.
 
     Families that ask one question are taken four at a time. Those that ask two are paired, the ones with the

@@ -6,7 +6,7 @@ import pytest
 from carb_data import CULTURES, NAMES
 from support import script
 
-from polyreward.carb.items.selection import finished_items, item_problems, quartets, split_topics
+from polyreward.carb.items.selection import finished_items, groups_of_four, item_problems, split_topics
 
 possible_items = script("prepare/carb_possible_items").possible_items
 references = script("sources/carb_references")
@@ -96,7 +96,7 @@ def test_questions_of_a_family_are_held_out_together():
 
 def test_what_cannot_be_grouped_is_left_out():
     _, items = possible_of([own_topic(number) for number in range(6)])
-    groups = quartets([item for item in items if item["culture"] == "en"], 3)
+    groups = groups_of_four([item for item in items if item["culture"] == "en"], 3)
     assert [len(group) for group in groups] == [4]
 
 
