@@ -7,6 +7,7 @@ from carb_data import CULTURES, NAMES
 from support import script
 
 from polyreward.carb.items.selection import finished_items, groups_of_four, item_problems, split_topics
+from polyreward.carb.items.topics import band, topic_problems
 
 possible_items = script("prepare/carb_possible_items").possible_items
 references = script("sources/carb_references")
@@ -55,7 +56,7 @@ def items_of(topics: list[dict]) -> list[dict]:
     ],
 )
 def test_a_share_lies_in_one_of_four_bands_and_near_a_border_is_not_asked_about(cut, places):
-    assert {share: references.band(share, cut) for share in places} == places
+    assert {share: band(share, cut) for share in places} == places
 
 
 def test_a_survey_s_contrary_has_the_mirrored_band_and_every_language_a_text():
@@ -113,5 +114,5 @@ def test_faults_of_own_topics_and_surveys_are_named_at_once():
                  "own, de, question 1: its answer is not in de", "`xx` is unknown")),
         (asked, ("prompt, en: needs 2 forms", "`xx` is unknown")), (alike, ("all cultures are in the same band",)),
     ):  # fmt: skip
-        problems = " ".join(references.topic_problems(wrong, WORLD))
+        problems = " ".join(topic_problems(wrong, WORLD))
         assert [fault for fault in faults if fault not in problems] == []

@@ -12,6 +12,7 @@ from support import ROOT, script
 from polyreward.carb.items.cultures import culture_of, read_cultures
 from polyreward.carb.items.facts import holiday_dates
 from polyreward.carb.items.filters import SCRIPT_SHARE
+from polyreward.carb.items.topics import read_topics
 from polyreward.carb.perturbation.perturbations import changed_share
 from polyreward.core.writing import script_share
 from polyreward.core.yaml_files import read_yaml
@@ -36,7 +37,7 @@ def cultures():
 @pytest.fixture(scope="module")
 def references(cultures):
     schema = read_yaml(ROOT / "workflow/schemas/carb_topics.schema.yaml")
-    topics = carb_references.read_topics(ROOT / CARB["topics"], cultures, CARB["domains"], schema)
+    topics = read_topics(ROOT / CARB["topics"], cultures, CARB["domains"], schema)
     return list(carb_references.reference_rows(topics, cultures, CARB["cultures"]))
 
 

@@ -5,11 +5,10 @@ import copy
 import pytest
 import yaml
 from carb_data import CULTURES, NAMES, TOPIC_SCHEMA, fact_topic, texts, topic
-from support import refused, script
+from support import refused
 
 from polyreward.carb.items.cultures import culture_of, read_cultures
-
-references = script("sources/carb_references")
+from polyreward.carb.items.topics import read_topics, topic_problems
 
 
 def written(tmp_path, *topics, name="values.yaml"):
@@ -19,7 +18,7 @@ def written(tmp_path, *topics, name="values.yaml"):
 
 
 def read(folder, domains=("values",)):
-    return references.read_topics(folder, CULTURES, list(domains), TOPIC_SCHEMA)
+    return read_topics(folder, CULTURES, list(domains), TOPIC_SCHEMA)
 
 
 def assert_refused(said, call, *arguments):
@@ -59,6 +58,9 @@ TOPIC_PROBLEMS = {
         topic(values=[*FOUR, value(3, ["ja"], text={"en": "x", "ja": "y"})]), "value `v3` is not in de, ru; write it in every"),
     "a value's id appears twice": (
         topic(values=[*FOUR, value(2, ["ja"])]), "value `v2` appears 2 times; ids are unique within a topic"),
+    "two values with the same text in a language": (
+        topic(values=[*FOUR, value(3, ["ja"], text={**texts(3), "de": "HANDSCHLAG "})]),
+        "values `v1` and `v3` are the same text in de; write them apart, or make them one value"),
     "too few values": (
         topic(values=[*FOUR[:2], value(2, ["ru", "ja"])]), "has 3 values; an item needs 4, one right and the others wrong"),
     "an unknown fact": (fact_topic("short_dat"), "fact: `short_dat` is unknown; polyreward/carb/items/facts.py has currency_sign,"),
@@ -73,7 +75,7 @@ TOPIC_PROBLEMS = {
 @pytest.mark.parametrize("case", TOPIC_PROBLEMS)
 def test_a_topic_s_problem_is_named(case):
     item, starts = TOPIC_PROBLEMS[case]
-    found = list(references.topic_problems(item, CULTURES))
+    found = list(topic_problems(item, CULTURES))
     starts = (starts,) if isinstance(starts, str) else starts
     assert len(found) == len(starts), found
     for problem, start in zip(found, starts, strict=True):
