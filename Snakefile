@@ -78,10 +78,11 @@ rule all:
 
 
 rule carb:
-    # Everything of arXiv 2509.21798.
+    # Everything of arXiv 2509.21798, and the test of culture.
     input:
         ARTIFACTS.targets("carb"),
         ARTIFACTS.compared_targets("carb"),
+        ["<results>/carb_culture.png", "<results>/carb_culture_differences.csv"],
 
 
 rule think_as_locals:

@@ -30,6 +30,32 @@ rule carb_comparison:
         "../scripts/analyse/carb_comparison.py"
 
 
+rule culture_comparison:
+    # All scorers on place quartets, of one bootstrap over topics.
+    input:
+        item_files=expand("<prepared>/quartets/{language}.jsonl", language=QUARTET_LANGUAGES),
+        scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'carb_culture'", within=SCORES),
+        ),
+        sheet="<results>/work/scorers.csv",
+    output:
+        table="<analysis>/carb/culture.parquet",
+        differences="<analysis>/carb/culture_differences.parquet",
+    log:
+        "<logs>/culture_comparison/all.log",
+    benchmark:
+        "<benchmarks>/culture_comparison/all.tsv"
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        languages=QUARTET_LANGUAGES,
+        source=SOURCE,
+        interval=INTERVAL,
+    script:
+        "../scripts/analyse/culture_comparison.py"
+
+
 rule carb_picks:
     # How good the answers are that each reward model picks, by policy and over all policies; and those of policies that it trained.
     input:

@@ -185,6 +185,42 @@ rule carb_figure5:
         "../scripts/artifacts/carb_figure5.py"
 
 
+rule carb_culture:
+    input:
+        "<analysis>/carb/culture.parquet",
+    output:
+        **figure_files("carb_culture"),
+    log:
+        "<logs>/carb_culture/all.log",
+    benchmark:
+        "<benchmarks>/carb_culture/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        caption=caption("carb_culture"),
+        confidence=CONFIDENCE,
+    script:
+        "../scripts/artifacts/carb_culture.py"
+
+
+rule carb_culture_differences:
+    input:
+        "<analysis>/carb/culture_differences.parquet",
+    output:
+        **table_files("carb_culture_differences"),
+    log:
+        "<logs>/carb_culture_differences/all.log",
+    benchmark:
+        "<benchmarks>/carb_culture_differences/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        caption=caption("carb_culture_differences"),
+        confidence=CONFIDENCE,
+    script:
+        "../scripts/artifacts/carb_culture_differences.py"
+
+
 rule carb_compare:
     # A table of ours next to CARB's printed numbers, cell by cell.
     input:

@@ -27,6 +27,7 @@ from polyreward.sheet.data import (
     drawn_share,
     judge_kinds,
     paper_benchmarks,
+    quartet_choices,
 )
 from polyreward.sheet.engines import Engine, engine_of
 from polyreward.settings.reward_models import as_entry
@@ -35,6 +36,7 @@ from polyreward.sheet.scorers import (
     ANCHORS,
     CARB_TEXT,
     PERTURBED_JUDGES,
+    QUARTET_TEXT,
     printed,
     published,
     ready_made,
@@ -108,6 +110,10 @@ CARB_ANSWERS = f"<prepared>/carb/steps/{'completions' if CARB.generators else 'p
 LOCALS_SCORING = SCORING | {"token_budget": LOCALS.judge_token_budget}
 # What CARB's references are built for
 BUILT_CULTURES, BUILT_DOMAINS = carb_parts(CARB)
+# Place quartets, the test of culture: what they are made of, in which languages, and who scores them
+QUARTETS = quartet_choices(SETTINGS)
+QUARTET_LANGUAGES = QUARTETS["languages"]
+QUARTET_SCORERS = list(dict.fromkeys(SCORES.scorer[SCORES.table == "carb_culture"]))
 # The benchmark next to CARB that Think-as-Locals' judges see, and in which languages
 JUDGED = LOCALS.evaluation.benchmark or MAIN
 JUDGED_LANGUAGES = SETTINGS.judged_languages

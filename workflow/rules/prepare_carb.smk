@@ -122,6 +122,29 @@ rule carb_training_items:
         "../scripts/prepare/carb_training_items.py"
 
 
+rule carb_quartets:
+    # One question about four places, whose four answers differ; the same quartets in every language.
+    input:
+        cultures=branch(not QUARTETS["files"], then=CARB.culture_file),
+        topics=[] if QUARTETS["files"] else sorted(map(str, Path(CARB.topics).glob("*.yaml"))),
+        given=list(QUARTETS["files"].values()),
+        schema=FILE("workflow/schemas/carb_topics.schema.yaml"),
+    output:
+        **{language: f"<prepared>/quartets/{language}.jsonl" for language in QUARTET_LANGUAGES},
+    log:
+        "<logs>/carb_quartets/all.log",
+    benchmark:
+        "<benchmarks>/carb_quartets/all.tsv"
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        choices=QUARTETS,
+        folder=lambda wc: CARB.topics,
+        seed=SEED,
+    script:
+        "../scripts/prepare/carb_quartets.py"
+
+
 rule carb_paraphrases:
     # Only where carb.generators names some; else the right answers' second wordings come from rules and from this project's wordings.
     input:

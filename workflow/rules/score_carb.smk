@@ -3,13 +3,13 @@
 
 
 rule carb_states:
-    # What a base's reward models share on CARB's items, or on their rewrites, is computed once.
+    # What a base's reward models share on CARB's items, on their rewrites, or on place quartets, is computed once.
     input:
         base=lambda wc: MODELS.reward_base(wc.base),
         item_files=lambda wc: expand(
             "<prepared>/{itemset}/{culture}.jsonl",
-            itemset=["carb"] if wc.itemset == "carb" else PERTURBED_SETS,
-            culture=CULTURES,
+            itemset=PERTURBED_SETS if wc.itemset == "carb_perturbed" else wc.itemset,
+            culture=QUARTET_LANGUAGES if wc.itemset == "quartets" else CULTURES,
         ),
     output:
         temp("<scores>/frozen/{base}/{itemset}.safetensors"),
@@ -18,7 +18,7 @@ rule carb_states:
     benchmark:
         "<benchmarks>/carb_states/{base}_{itemset}.tsv"
     wildcard_constraints:
-        itemset="carb|carb_perturbed",
+        itemset="carb|carb_perturbed|quartets",
     priority: 1
     conda:
         "../../envs/score.yaml"
@@ -73,6 +73,22 @@ use rule carb_scores as candidate_scores with:
         "<logs>/candidate_scores/{scorer}.log",
     benchmark:
         "<benchmarks>/candidate_scores/{scorer}.tsv"
+
+
+use rule carb_scores as quartet_scores with:
+    # A scorer on place quartets. Log-likelihood is that of the whole base.
+    input:
+        models=lambda wc: CARB_FOLDERS[wc.scorer],
+        item_files=expand("<prepared>/quartets/{language}.jsonl", language=QUARTET_LANGUAGES),
+        frozen=lambda wc: frozen_states(wc.scorer, "quartets"),
+    output:
+        expand("<scores>/quartets/{{scorer}}/{language}.parquet", language=QUARTET_LANGUAGES),
+    log:
+        "<logs>/quartet_scores/{scorer}.log",
+    benchmark:
+        "<benchmarks>/quartet_scores/{scorer}.tsv"
+    wildcard_constraints:
+        scorer=one_of(name for name in QUARTET_SCORERS if name not in QUARTET_TEXT),
 
 
 rule carb_perturbed_scores:
@@ -211,6 +227,20 @@ rule carb_text_scores:
         "../../envs/score.yaml"
     script:
         "../scripts/score/carb_text_scores.py"
+
+
+use rule carb_text_scores as quartet_text_scores with:
+    # The same on place quartets: can length, or what an answer shares with a place's name, give it away?
+    input:
+        item_files=expand("<prepared>/quartets/{language}.jsonl", language=QUARTET_LANGUAGES),
+    output:
+        expand("<scores>/quartets/{{scorer}}/{language}.parquet", language=QUARTET_LANGUAGES),
+    log:
+        "<logs>/quartet_text_scores/{scorer}.log",
+    benchmark:
+        "<benchmarks>/quartet_text_scores/{scorer}.tsv"
+    wildcard_constraints:
+        scorer=one_of(QUARTET_TEXT),
 
 
 rule candidates:

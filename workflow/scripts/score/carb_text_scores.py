@@ -1,13 +1,13 @@
-"""Score CARB's items by what shows on an answer's surface."""
+"""Score CARB's items by what shows on the surface of a text."""
 
 from polyreward.carb.scores import write_item_scores
 from polyreward.ops.jobs import run
-from polyreward.scoring.baselines import TextScorer, length_baseline, script_baseline
+from polyreward.scoring.baselines import TextScorer, length_baseline, script_baseline, shared_baseline
 
 
 def text_scorers() -> dict[str, TextScorer]:
-    """Return the baselines that see an answer's surface only, by name; each scores as a reward model does."""
-    return {"length": length_baseline(), "script": script_baseline()}
+    """Return the baselines that see a text's surface only, by name; each scores as a reward model does."""
+    return {"length": length_baseline(), "script": script_baseline(), "shared": shared_baseline()}
 
 
 def main(snakemake):

@@ -47,6 +47,18 @@ def script_baseline() -> TextScorer:
     return TextScorer(lambda texts: np.array([share(*pair) for pair in texts]))
 
 
+def shared_baseline() -> TextScorer:
+    """Score an answer by the number of distinct pieces of 1 to 3 characters that the prompt has, too."""
+
+    def pieces(text: str) -> set[str]:
+        text = " ".join(text.casefold().split())
+        return {text[start : start + n] for n in (1, 2, 3) for start in range(len(text) - n + 1)}
+
+    return TextScorer(
+        lambda texts: np.array([float(len(pieces(prompt) & pieces(answer))) for prompt, answer in texts])
+    )
+
+
 def tfidf_baseline(train: Sequence[dict], with_prompt: bool, seed: int) -> TextScorer:
     """Score by TF-IDF of character 2-5-grams, under a Bradley-Terry logistic regression fitted on `train`.
 

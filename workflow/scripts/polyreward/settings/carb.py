@@ -6,6 +6,7 @@ from polyreward.settings.base import (
     Candidates,
     Count,
     GrpoTraining,
+    Language,
     Languages,
     Names,
     NamesOrNone,
@@ -58,6 +59,17 @@ class Consistency(Section):
     """k in exp(-k d), d the distance of two scores in units of spread; larger is stricter."""
 
 
+class Quartets(Section):
+    """Place quartets: one question about four places, whose four answers differ."""
+
+    per_topic: Count = 2
+    """Quartets of a topic, drawn by hash, that share no culture; fewer where there are fewer."""
+    files: dict[Language, str] = {}
+    """Your own quartets instead, {language: file}, the same in every language (docs/howto/carb_items.md)."""
+    judges: bool = True
+    """Whether judges answer them, too: five questions a quartet and language, each in four orders."""
+
+
 class Carb(Section):
     """The benchmark of cultural awareness: one right and three wrong answers."""
 
@@ -98,6 +110,8 @@ class Carb(Section):
     """Rating of picked answers that Figures 4 and 5 show: match (accepted or not) or chrf (nearness)."""
     grpo: PolicyGrpo | None = None
     """A policy for each reward model, next to best-of-N in Figure 5; null for none (paper: yes)."""
+    quartets: Quartets = Quartets()
+    """Place quartets, the test of culture."""
     perturbation: Perturbation
     """Rewrites of the right answer."""
     consistency: Consistency

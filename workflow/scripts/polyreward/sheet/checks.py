@@ -59,7 +59,7 @@ NAMES = {
 # Next to benchmarks in the folders of stages
 FOLDERS = (
     *("train", "dev", "judge", "prompts", "passages", "instructions", "samples", "models"),
-    *("locals", "frozen", "candidates", "grpo", "replies", "alignment", "carb"),
+    *("locals", "frozen", "candidates", "grpo", "replies", "alignment", "carb", "quartets"),
 )
 QUESTION_FILES = (".yaml", ".jsonl")
 ANSWERS = 4  # of an item of CARB that is built here, each right for another culture

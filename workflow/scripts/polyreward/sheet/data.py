@@ -85,6 +85,24 @@ def carb_parts(carb: Carb) -> tuple[list[str], list[str]]:
     return list(read_yaml(carb.culture_file)["cultures"]), sorted(topics)
 
 
+def quartet_choices(settings: Settings) -> dict:
+    """Return what place quartets are made of, as culture.quartets.scale_quartets takes it.
+
+    Languages are the scale's in which CARB's topics are written: those of its cultures, or all of these where
+    the scale has none of them."""
+    carb = settings.carb
+    cultures, domains = carb_parts(carb)
+    languages = [language for language in settings.languages if language in cultures] or cultures
+    return {
+        "files": carb.quartets.files,
+        "cultures": cultures,
+        "domains": domains,
+        "topics_per_domain": carb.topics_per_domain,
+        "languages": list(carb.quartets.files) or languages,
+        "per_topic": carb.quartets.per_topic,
+    }
+
+
 def instrument_check(settings: Settings, catalog: Catalog) -> str:
     """Return a sentence for captions where the bases are smaller than the papers'; else nothing."""
     entries = [catalog.models[base] for base in settings.bases]

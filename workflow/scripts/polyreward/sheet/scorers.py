@@ -16,12 +16,13 @@ from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import as_entry
 from polyreward.settings.think_as_locals import WITHOUT_CRITERIA
 from polyreward.sheet.catalogs import Catalog
-from polyreward.sheet.data import paper_benchmarks
+from polyreward.sheet.data import paper_benchmarks, quartet_choices
 from polyreward.sheet.entries import Models
 
 SCORE_COLUMNS = ["table", "benchmark", "scorer", "language"]
 CLASSIFIER, IMPLICIT, GENERATIVE = "classifier", "implicit", "generative"
 CARB_TEXT = ("length", "script")  # baselines of CARB that only read an answer
+QUARTET_TEXT = ("length", "shared")  # those of place quartets: leak tests
 # Published reward models next to their printed numbers, and the same pairs in other languages
 ANCHORS = ("rewardbench", "multilingual-rewardbench")
 # Think-as-Locals' judges in the table of perturbations: {its name there: the judge}
@@ -233,7 +234,7 @@ def _scorers(settings: Settings, catalog: Catalog) -> Iterator[Scorer]:
         yield Scorer(
             f"{name}{KNOCKOUT}", GENERATIVE, _base_of(name, entry, settings), ties=ties_of(entry), entry=entry
         )
-    for name in dict.fromkeys([*TEXT_BASELINES, *CARB_TEXT]):
+    for name in dict.fromkeys([*TEXT_BASELINES, *CARB_TEXT, *QUARTET_TEXT]):
         yield Scorer(name, BASELINE, ties="half")
     for kind, base in product(OF_BASES, settings.bases):
         entry = {"kind": IMPLICIT, "model": base, **({"pmi": kind == "pmi"} if kind != "probe" else {})}
@@ -313,6 +314,11 @@ def _cells(settings: Settings, rows: dict[str, Scorer]) -> Iterator[tuple[str, s
     for name, language in product(settings.off_the_shelf, targets):
         yield "anchor", ANCHORS[1], name, language
     yield from _carb_cells(settings, [*first, *shelf])
+    judged = [name for name in shelf if settings.carb.quartets.judges or rows[name].kind != GENERATIVE]
+    untrained = [of_base("loglik", base) for base in settings.bases]
+    scorers = [*untrained, *every, *judged, *QUARTET_TEXT]
+    for name, language in product(scorers, quartet_choices(settings)["languages"]):
+        yield "carb_culture", "quartets", name, language
 
 
 def _carb_cells(settings: Settings, models: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:

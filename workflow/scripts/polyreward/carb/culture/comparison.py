@@ -1,0 +1,200 @@
+"""Scorers on place quartets: tables with intervals over topics, alone and next to their base's own."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from polyreward.analysis.bootstrap import Interval, resampled_sections, share_interval
+from polyreward.analysis.verdicts import FEWEST_UNITS
+from polyreward.carb.culture.quartets import FACT, FOUR
+from polyreward.carb.culture.statistics import STATISTICS
+from polyreward.carb.leaderboard import by_scorer
+from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import read_jsonl
+from polyreward.core.kinds import is_baseline
+from polyreward.core.naming import of_base
+from polyreward.core.seeds import job_seed
+from polyreward.core.tables import check_numbers
+
+WITH_ENDS = ("swaps", "centred", "best_of_four")  # statistics that have an interval
+NUMBERS = [
+    *("swaps", "low", "high"),
+    *(f"{name}{end}" for name in WITH_ENDS[1:] for end in ("", "_low", "_high")),
+    "place_share",
+]
+COUNTS = ["quartets", "topics"]
+CULTURE_COLUMNS = [
+    *("asks", "scorer", "kind", "base", "trained_in", "language"),
+    *(*NUMBERS, *COUNTS, "note"),
+]
+DIFFERENCE_COLUMNS = [
+    *("scorer", "kind", "base", "trained_in", "language", "minus", "minus_language"),
+    *(*NUMBERS, *COUNTS, "note"),
+]
+Key = tuple[str, str]  # scorer, language
+Tables = Mapping[Key, np.ndarray]  # each (quartets, FOUR, FOUR), as in statistics.py
+
+
+class Culture:
+    """Scorers on the same quartets in some languages: points, and resamples of topics drawn together.
+
+    topics: of each quartet."""
+
+    def __init__(self, tables: Tables, topics: Sequence[str], interval: Interval):
+        self._places = {key: place for place, key in enumerate(tables)}
+        self.n_quartets, self.n_topics, self.interval = len(topics), len(set(topics)), interval
+        self.freedom = self.n_topics - 1 if self.n_topics >= FEWEST_UNITS else 0
+        found = [np.stack([of(table) for of in STATISTICS.values()], axis=1) for table in tables.values()]
+        values = np.concatenate(found, axis=1)
+        drawn = resampled_sections(
+            values,
+            ["all"] * len(values),
+            topics,
+            {"all": 1.0},
+            {"all": ["all"]},
+            interval.samples,
+            job_seed(interval.seed, "bootstrap", "culture"),
+        )[:, :, 0]
+        self._values = np.vstack([values.mean(axis=0), drawn]).reshape(1 + len(drawn), len(tables), -1)
+
+    def __contains__(self, key: Key) -> bool:
+        """Return whether a scorer scored the quartets in a language."""
+        return key in self._places
+
+    def draws(self, scorer: str, language: str, statistic: str = "swaps") -> np.ndarray:
+        """Return the resamples (1 + samples,) of a statistic in percent, first the data's own."""
+        return 100 * self._values[:, self._places[scorer, language], list(STATISTICS).index(statistic)]
+
+    def numbers(self, key: Key, minus: Key | None = None) -> dict[str, float]:
+        """Return NUMBERS of a scorer in a language, or of its difference from another; and COUNTS."""
+        found = {}
+        for name in WITH_ENDS:
+            both = [self.draws(*one, name) / 100 for one in (key, minus) if one]
+            values = both[0] - both[1] if minus else both[0]
+            ends = share_interval(
+                values, self.interval.confidence, self.freedom, min(map(self._units, both)), -1 if minus else 0
+            )
+            columns = ("low", "high") if name == "swaps" else (f"{name}_low", f"{name}_high")
+            found |= {name: 100 * values[0], **dict(zip(columns, 100 * np.array(ends), strict=True))}
+        shares = [self.draws(*one, "place_share")[0] for one in (key, minus) if one]
+        found["place_share"] = shares[0] - sum(shares[1:])
+        note = "" if self.freedom else f"{self.n_topics} topics, fewer than {FEWEST_UNITS}: no interval"
+        return {**found, "quartets": self.n_quartets, "topics": self.n_topics, "note": note}
+
+    def _units(self, values: np.ndarray) -> float:
+        """Return how many independent quartets have the variance of a statistic, as a fraction."""
+        independent, drawn = values[0] * (1 - values[0]), np.var(values[1:])
+        return float(np.clip(independent / drawn if drawn else 0, self.n_topics, self.n_quartets))
+
+
+def read_culture(
+    item_files: Iterable[str | Path], score_files: Iterable[str | Path], sheet: pd.DataFrame, interval: Interval
+) -> dict[str, Culture]:
+    """Read quartets and all scorers' scores: {kind of quartets: their Culture}; facts come first.
+
+    A base's log-likelihood also gives PMI: what the place adds to it."""
+    files = {Path(path).stem: pd.DataFrame(read_jsonl(path)) for path in item_files}
+    paths = [str(path) for path in score_files]
+    names = dict.fromkeys(Path(path).parent.name for path in paths)
+    scores = by_scorer(paths, names, "quartets")
+    tables, placeless = {}, {}
+    for name, of_scorer in scores.items():
+        for language, items in files.items():
+            own = of_scorer[of_scorer["language"] == language]
+            tables[name, language], placeless[name, language] = score_tables(own, items, name)
+    for base in dict.fromkeys(sheet["base"]):
+        for language in files:
+            key = of_base("loglik", base), language
+            if key in tables:
+                tables[of_base("pmi", base), language] = tables[key] - placeless[key][:, None]
+    quartets = next(iter(files.values())).drop_duplicates("quartet")
+    found = {}
+    for kind in sorted(quartets["kind"].unique(), key=lambda kind: kind != FACT):
+        inside = (quartets["kind"] == kind).to_numpy()
+        topics = list(quartets.loc[inside, "topic"])
+        found[kind] = Culture({key: table[inside] for key, table in tables.items()}, topics, interval)
+    return found
+
+
+def score_tables(scores: pd.DataFrame, items: pd.DataFrame, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return a scorer's scores of all quartets of a language: (quartets, FOUR, FOUR) to prompts about the
+    places, and (quartets, FOUR) to the prompt that names none.
+
+    items: rows as quartets.quartet_rows yields them, in the order of the result."""
+    check_numbers(scores, ["score"])
+    keyed = items[["id", "quartet"]].assign(prompt=items["chosen"].fillna(FOUR).astype(int))
+    both = scores[["id", "candidate", "score"]].merge(keyed, on="id", how="outer", validate="many_to_one")
+    wide = both.pivot(index="quartet", columns=["prompt", "candidate"], values="score")
+    wide = wide.reindex(items["quartet"].unique()).sort_index(axis=1)
+    if wide.shape[1] != (FOUR + 1) * FOUR or wide.isna().any(axis=None):
+        raise PolyrewardError(
+            f"{name}: its scores are not of these quartets. Delete work/5_scores/quartets/{name} and run the"
+            " same command again"
+        )
+    values = wide.to_numpy().reshape(-1, FOUR + 1, FOUR)
+    return values[:, :FOUR], values[:, FOUR]
+
+
+def shown_scorers(names: Iterable[str], sheet: pd.DataFrame) -> list[str]:
+    """Return scorers in the order of the tables: each base's own and its reward models, others, leak tests.
+
+    Log-likelihood comes with its PMI, which sorts next to it."""
+    rows = sheet.loc[list(names)]
+    bases = list(dict.fromkeys(rows["base"]))
+
+    def place(name: str) -> tuple[bool, int, bool, bool, int]:
+        row = rows.loc[name]
+        of_untrained = is_baseline(row["kind"])
+        order = list(rows.index).index(name)
+        return not row["base"], bases.index(row["base"]), not of_untrained, not name.startswith("pmi"), order
+
+    return sorted(rows.index, key=place)
+
+
+def culture_table(
+    found: Mapping[str, Culture], sheet: pd.DataFrame, languages: Sequence[str], missing: Mapping[str, str]
+) -> pd.DataFrame:
+    """Return a row for each scorer, language and kind of quartets; missing: {scorer: why it has no scores}."""
+    records = []
+    for asks, culture in found.items():
+        for name in shown_scorers(_scored(culture, sheet, languages) | dict.fromkeys(missing), sheet):
+            for language in languages:
+                key = {"asks": asks, **_described(name, sheet), "language": language}
+                if (name, language) in culture:
+                    records.append(key | culture.numbers((name, language)))
+                else:
+                    records.append(key | {"note": missing[name]})
+    return _typed(records, CULTURE_COLUMNS)
+
+
+def difference_table(
+    culture: Culture, sheet: pd.DataFrame, languages: Sequence[str], source: str
+) -> pd.DataFrame:
+    """Return paired differences: reward models minus their base's PMI, then the source minus each language."""
+    records = []
+    for name in shown_scorers(_scored(culture, sheet, languages), sheet):
+        pmi = of_base("pmi", sheet.at[name, "base"])
+        pairs = [((name, language), (pmi, language)) for language in languages]
+        pairs = [] if is_baseline(sheet.at[name, "kind"]) else pairs
+        pairs += [((name, source), (name, language)) for language in languages if language != source]
+        for one, other in pairs:
+            if one in culture and other in culture:
+                key = {**_described(name, sheet), "language": one[1]}
+                key |= {"minus": other[0], "minus_language": other[1]}
+                records.append(key | culture.numbers(one, other))
+    return _typed(records, DIFFERENCE_COLUMNS)
+
+
+def _scored(culture: Culture, sheet: pd.DataFrame, languages: Sequence[str]) -> dict[str, None]:
+    return dict.fromkeys(name for name in sheet.index if any((name, one) in culture for one in languages))
+
+
+def _described(name: str, sheet: pd.DataFrame) -> dict[str, str]:
+    return {"scorer": name, **{key: sheet.at[name, key] for key in ("kind", "base", "trained_in")}}
+
+
+def _typed(records: Sequence[dict], columns: Sequence[str]) -> pd.DataFrame:
+    table = pd.DataFrame(records).reindex(columns=list(columns))
+    return table.astype(dict.fromkeys(COUNTS, "Int64"))

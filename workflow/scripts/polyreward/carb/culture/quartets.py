@@ -1,0 +1,257 @@
+"""Place quartets: one question about four places, whose four answers differ, the same in every language."""
+
+import dataclasses
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+
+from polyreward.analysis.verdicts import FEWEST_UNITS
+from polyreward.carb.items.cultures import culture_of, read_cultures
+from polyreward.carb.items.facts import FACTS
+from polyreward.carb.items.filters import any_alike
+from polyreward.carb.items.topics import read_topics
+from polyreward.core.draws import drawn
+from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.seeds import job_seed
+from polyreward.core.yaml_files import read_yaml
+from polyreward.prepare.row_files import file_rows
+
+FOUR = 4  # places of a quartet
+FACT, FORMAT = KINDS = ("fact", "format")  # format: how a date, a price or a quotation is written
+UNPLACED = "unplaced"  # the row of a quartet whose prompt names no place
+OWN = "own"  # the domain of quartets of the user's own
+
+
+@dataclasses.dataclass(frozen=True)
+class Wording:
+    """A quartet in one language.
+
+    question: with {place}. places: four phrases to put there. answers: what is right in each of them."""
+
+    question: str
+    places: Sequence[str]
+    answers: Sequence[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Quartet:
+    """Four places whose answers to one question differ.
+
+    kind: of KINDS. places: names of the four, such as cultures. wordings: by language."""
+
+    name: str
+    topic: str
+    domain: str
+    kind: str
+    places: Sequence[str]
+    wordings: Mapping[str, Wording]
+
+
+def scale_quartets(
+    choices: Mapping, culture_file: str | Path, topics: str | Path, schema: str | Path, seed: int
+) -> list[Quartet]:
+    """Return a scale's quartets: those of the user's files, or those that are built from the topics.
+
+    choices: of sheet.data.quartet_choices. Raises PolyrewardError that lists every problem."""
+    if choices["files"]:
+        return read_quartet_files(choices["files"])
+    cultures = read_cultures(culture_file, choices["cultures"])
+    asked = read_topics(topics, cultures, choices["domains"], read_yaml(schema))
+    asked = drawn(asked, ["domain"], choices["topics_per_domain"], seed, "carb", "topic")
+    found = built_quartets(
+        asked, cultures, choices["cultures"], choices["languages"], choices["per_topic"], seed
+    )
+    if not found:
+        raise PolyrewardError(
+            f"{topics}: no topic has four of carb.cultures with different answers, so there is no place"
+            " quartet; name more cultures or domains, or carb.quartets.files"
+        )
+    return found
+
+
+def few_topics(quartets: Iterable[Quartet]) -> Iterator[str]:
+    """Yield which kinds of quartets have too few topics for an interval."""
+    topics: dict[str, set[str]] = {}
+    for quartet in quartets:
+        topics.setdefault(quartet.kind, set()).add(quartet.topic)
+    for kind, names in topics.items():
+        if len(names) < FEWEST_UNITS:
+            yield (
+                f"place quartets, {kind}: {len(names)} topics, fewer than {FEWEST_UNITS}, so that"
+                " carb_culture.csv has no intervals of them"
+            )
+
+
+def built_quartets(
+    topics: Iterable[dict],
+    cultures: dict,
+    asked: Sequence[str],
+    languages: Sequence[str],
+    per_topic: int,
+    seed: int,
+) -> list[Quartet]:
+    """Return quartets of each topic that asks all cultures one question, drawn by hash.
+
+    Holidays are left out, since each culture is asked about its own. asked: cultures. per_topic: at most so
+    many, which share no culture."""
+    found = []
+    for topic in topics:
+        if "values" not in topic and topic.get("fact") in (None, "holiday_date"):
+            continue
+        answers = _answers(topic, cultures, asked, languages)
+        for number, four in enumerate(_drawn(topic["id"], answers, per_topic, seed), 1):
+            wordings = {
+                language: Wording(
+                    topic["prompt"][language],
+                    [cultures["cultures"][culture]["places"][language] for culture in four],
+                    [answers[culture][1][language] for culture in four],
+                )
+                for language in languages
+            }
+            kind = FORMAT if "fact" in topic else FACT
+            name = f"{topic['id']}-{number}"
+            found.append(Quartet(name, topic["id"], topic["domain"], kind, four, wordings))
+    return found
+
+
+def _answers(
+    topic: dict, cultures: dict, asked: Sequence[str], languages: Sequence[str]
+) -> dict[str, tuple[str, dict[str, str]]]:
+    """Return {culture: (its value, {language: its answer})}; a fact that is ambiguous there has none."""
+    if "values" in topic:
+        found = {
+            culture: (value["id"], value["text"]) for value in topic["values"] for culture in value["cultures"]
+        }
+        found = {culture: found[culture] for culture in asked if culture in found}
+    else:
+        found = {}
+        for culture in asked:
+            facts = {
+                language: FACTS[topic["fact"]](culture_of(cultures, culture), language, None)
+                for language in languages
+            }
+            if all(facts.values()):
+                texts = {
+                    language: topic["answer"][language].replace("{value}", fact.text)
+                    for language, fact in facts.items()
+                }
+                found[culture] = next(iter(facts.values())).key, texts
+    return {
+        culture: (value, {name: _framed(texts[name], cultures, name) for name in languages})
+        for culture, (value, texts) in found.items()
+    }
+
+
+def _framed(answer: str, cultures: dict, language: str) -> str:
+    return cultures["languages"][language]["unlabelled"].replace("{answer}", answer)
+
+
+def _drawn(
+    topic: str, answers: Mapping[str, tuple[str, dict[str, str]]], count: int, seed: int
+) -> Sequence[Sequence[str]]:
+    """Return up to `count` sets of four cultures that share none and whose answers differ in all languages."""
+
+    def differ(four: Sequence[str]) -> bool:
+        values, texts = zip(*(answers[culture] for culture in four), strict=True)
+        by_language = ([of_culture[language] for of_culture in texts] for language in texts[0])
+        return len(set(values)) == FOUR and not any(map(any_alike, by_language))
+
+    options = [four for four in combinations(answers, FOUR) if differ(four)]
+    options.sort(key=lambda four: job_seed(seed, "carb", "place quartet", topic, *four))
+    for size in range(min(count, len(answers) // FOUR), 0, -1):
+        for found in combinations(options, size):
+            if len(set().union(*found)) == FOUR * size:
+                return found
+    return ()
+
+
+def quartet_rows(quartet: Quartet, language: str) -> Iterator[dict]:
+    """Yield a quartet's rows in a language: a prompt for each place, then one that names none.
+
+    All have the same four answers. chosen: the number of the right one; None without a place. `culture` is
+    the language of the texts, as in CARB's items."""
+    texts = quartet.wordings[language]
+    key = {"quartet": quartet.name, "topic": quartet.topic, "domain": quartet.domain, "kind": quartet.kind}
+    for number, (place, phrase) in enumerate(zip(quartet.places, texts.places, strict=True)):
+        prompt = with_place(texts.question, phrase)
+        row = {"place": place, "prompt": prompt, "answers": list(texts.answers), "chosen": number}
+        yield {"id": f"{quartet.name}_{number + 1}", **key, "culture": language, **row}
+    row = {"place": None, "prompt": without_place(texts.question), "answers": list(texts.answers)}
+    yield {"id": f"{quartet.name}_{UNPLACED}", **key, "culture": language, **row, "chosen": None}
+
+
+def with_place(question: str, phrase: str) -> str:
+    """Return a question about a place, its first letter in upper case."""
+    return _capital(question.replace("{place}", phrase))
+
+
+def without_place(question: str) -> str:
+    """Return a question that names no place, without the comma or the space that went with it."""
+    text = re.sub(r"^(\W*)\{place\}[,\uff0c\u3001]?\s*", r"\1", question)
+    return _capital(re.sub(r"\s*\{place\}", "", text).strip())
+
+
+def _capital(text: str) -> str:
+    """Return a text whose first letter, after any marks, is in upper case."""
+    return re.sub(r"[^\W\d_]", lambda first: first[0].upper(), text, count=1)
+
+
+def read_quartet_files(files: Mapping[str, str | Path]) -> list[Quartet]:
+    """Read and check quartets of the user's own; files: {language: path}, each with the same quartets.
+
+    Raises PolyrewardError that lists every problem with its file and place."""
+    found: dict[str, dict[str, dict]] = {}
+    problems = []
+    for language, path in files.items():
+        own = found[language] = {}
+        for place, row in file_rows(path):
+            if isinstance(row, str):
+                problems.append(f"{place}: {row}")
+                continue
+            name = str(row.get("id") or row.get("topic") or "")
+            faults = list(_row_faults(row))
+            if name in own:
+                faults.append("another quartet has this `id` (or `topic`, without an `id`); give each its own")
+            own.setdefault(name, row)
+            problems += (f"{place}: `{name}`: {fault}" if name else f"{place}: {fault}" for fault in faults)
+    names = dict.fromkeys(name for own in found.values() for name in own if name)
+    for name in names:
+        absent = [language for language, own in found.items() if name not in own]
+        if absent:
+            problems.append(f"`{name}` is not in {', '.join(absent)}; write each quartet in every language")
+    if not names and not problems:
+        problems.append("the files have no quartet; write some, or leave the setting out")
+    raise_all(problems, "carb.quartets.files")
+    first = next(iter(found.values()))
+    return [_own_quartet(name, {language: own[name] for language, own in found.items()}) for name in first]
+
+
+def _row_faults(row: Mapping) -> Iterator[str]:
+    for key in ("topic", "question"):
+        if not isinstance(row.get(key), str) or not row[key].strip():
+            yield f"has no `{key}`; write it as text"
+    question = row.get("question")
+    if isinstance(question, str) and question.strip() and question.count("{place}") != 1:
+        yield f"`question` has {{place}} {question.count('{place}')} times; it has it once"
+    if row.get("kind", FACT) not in KINDS:
+        yield f"`kind` is `{row['kind']}`; it is one of {', '.join(KINDS)}"
+    for key, what, missing in (("places", "place", "name"), ("answers", "answer", "text")):
+        texts = row.get(key)
+        if not isinstance(texts, list) or len(texts) != FOUR or not all(isinstance(one, str) for one in texts):
+            yield f"`{key}` is no list of {FOUR} texts; write one {what} for each place"
+            continue
+        blank = [str(number) for number, text in enumerate(texts, 1) if not text.strip()]
+        if blank:
+            yield f"{what} {', '.join(blank)} has no {missing}; write it"
+        if any_alike([text for text in texts if text.strip()]):
+            yield f"two of its {key} are the same text; a quartet has four different ones"
+
+
+def _own_quartet(name: str, rows: Mapping[str, dict]) -> Quartet:
+    first = next(iter(rows.values()))
+    wordings = {
+        language: Wording(row["question"], row["places"], row["answers"]) for language, row in rows.items()
+    }
+    kind = first.get("kind", FACT)
+    return Quartet(name, first["topic"], OWN, kind, first["places"], wordings)
