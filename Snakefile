@@ -60,6 +60,8 @@ onstart:
     stop_early(workflow, PLAN, hub_problems)
     # The same of a language that brings a folder of its own.
     PLAN.check_languages()
+    # The same of place quartets, where they are made.
+    PLAN.check_quartets(workflow.dag.needrun_jobs())
     # One run at a time in a folder. It comes after stop_early, which names jobs that a killed run left on a cluster.
     hold_folder()
     # No more jobs at a time than the machine's memory and GPUs hold, where they run here.

@@ -21,6 +21,11 @@ rule carb_claims:
             "<scores>/locals/{row.scorer}/carb.parquet",
             row=lookup("table == 'carb_judge_claims' and language == 'carb'", within=SCORES),
         ),
+        quartets=expand("<prepared>/quartets/{language}.jsonl", language=QUARTET_LANGUAGES),
+        culture=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'carb_culture'", within=SCORES),
+        ),
         sheet="<results>/work/scorers.csv",
         published=expand(
             FILE("resources/published/carb_{table}.csv"),
@@ -40,6 +45,7 @@ rule carb_claims:
         claims={name: claim for name, claim in CLAIMS.items() if claim["paper"] == "carb"},
         cells={"cultures": CULTURES, "domains": DOMAINS},
         judged_cultures=LOCALS.evaluation.cultures,
+        source=SOURCE,
         benchmark=CATALOG.benchmark(JUDGED),
         interval=INTERVAL,
         confidence=CONFIDENCE,

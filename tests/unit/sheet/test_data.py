@@ -15,6 +15,7 @@ from polyreward.sheet.data import (
     is_released,
     judge_kinds,
     paper_benchmarks,
+    quartet_choices,
 )
 from polyreward.sheet.entries import read_models
 
@@ -95,6 +96,20 @@ def test_carb_s_references_are_built_for_its_cultures_or_where_items_are_the_use
     assert cultures == ["ar", "zh", "en", "de", "ja", "ko", "ru", "es", "th", "vi"]
     assert domains == ["commonsense", "linguistics", "safety", "values"]
     assert {path.stem.split("_")[0] for path in Path(own.topics).glob("*.yaml")} == set(domains)
+
+
+@pytest.mark.parametrize(
+    ("changes", "languages"),
+    [
+        ({"carb__cultures": ["de", "ko", "en"]}, ["en", "ko"]),
+        ({"carb__cultures": ["de", "ja"]}, ["de", "ja"]),
+        ({"carb__quartets": {"files": {"it": "a.jsonl", "en": "b.jsonl"}}}, ["it", "en"]),
+    ],
+)
+def test_quartets_are_in_the_scale_s_languages_that_carb_has_or_in_those_of_the_user_s_files(
+    changes, languages
+):
+    assert quartet_choices(small_settings(**changes))["languages"] == languages
 
 
 CHECK = "An instrument check on bases of at most {} parameters, not a replication."

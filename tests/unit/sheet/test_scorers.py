@@ -57,7 +57,7 @@ def test_a_row_says_of_each_scorer_its_kind_base_training_seed_and_ties():
         ("my-rm", "classifier", "my-rm", "", None, "wrong"),  # nothing says on which base
         ("judge", "generative", "b", "", None, "wrong"),
         ("judge-knockout", "generative", "b", "", None, "wrong"),
-        *((name, "baseline", "", "", None, "half") for name in [*TEXT.split(), "script"]),
+        *((name, "baseline", "", "", None, "half") for name in [*TEXT.split(), "script", "shared"]),
         *((f"{kind}-{base}", "baseline", base, "", None, "half") for kind in ("probe", "loglik", "pmi") for base in "ab"),
         ("base", "generative", "b", "", None, "wrong"),
         ("base-with-criteria", "generative", "b", "", None, "wrong"),
@@ -85,7 +85,7 @@ def test_a_scorer_s_entry_says_how_it_is_loaded_and_one_that_only_reads_texts_ha
     asked = {"kind": "generative", "max_length": 640, "max_new_tokens": 9}
     assert rows["full-2"].entry == {**asked, "verdict": "criteria", "think_as_locals": "full-2"}
     assert rows["locals-without-criteria"].entry == rows["no-criteria"].entry
-    assert [name for name, row in rows.items() if row.entry is None] == [*TEXT.split(), "script"]
+    assert [name for name, row in rows.items() if row.entry is None] == [*TEXT.split(), "script", "shared"]
 
 
 @pytest.mark.parametrize(("entry", "base", "ties"), [
@@ -133,6 +133,7 @@ def test_each_table_reads_its_scores_in_the_order_of_its_rows():
             *by_scorer("carb", f"{models} judge-knockout length", "ar ko"),
             *by_scorer("carb_perturbation", f"{models} length", "ar ko"),
         ],
+        "carb_culture": by_scorer("quartets", f"loglik-a {every} my-rm length shared", "ar ko"),
         "carb_perturbation": [
             *by_scorer("carb carb_perturbation", f"{models} length", "ar ko"),
             *by_scorer(*locals_),
@@ -155,6 +156,14 @@ def test_table_1_has_both_reward_models_of_each_base_language_and_seed():
     assert len(found) == 2 * 2 * 2 * 2  # bases, target languages, trainings, seeds
     shown = cells_of(sheet_with(table1_bases=["b"]), "table1")
     assert shown == [one for one in found if "/b_" in one]
+
+
+def test_judges_answer_place_quartets_only_where_the_settings_say_so():
+    files = {"en": "mine.jsonl", "it": "more.jsonl"}
+    judged = sheet_with(**SMALLER, carb__quartets={"judges": True, "files": files})
+    found = cells_of(judged, "carb_culture")
+    expected = "loglik-a a_en a_en_seed2 a_es a_es_seed2 my-rm judge length shared"
+    assert found == by_scorer("quartets", expected, "en it")
 
 
 def test_policies_are_one_after_another_and_so_are_their_scorers():
@@ -230,9 +239,9 @@ def test_the_printed_sheet_has_texts_and_is_read_back(tmp_path):
     items = "carb:* carb_perturbation:* carb_consistency:* candidates:p"
     assert rows["a_es"].to_dict() == {
         "kind": "classifier", "base": "a", "trained_in": "es", "seed": "1", "ties": "wrong",
-        "benchmarks": f"bench:* pairs:es mine:de yours:es {items}",
+        "benchmarks": f"bench:* pairs:es mine:de yours:es {items} quartets:*",
         "tables": "table1 training_added language_comparison language_tables baselines twins transfer_claims benchmark_mine"
-        " benchmark_yours carb_leaderboard carb_claims carb_perturbation carb_consistency carb_correlation",
+        " benchmark_yours carb_leaderboard carb_claims carb_perturbation carb_consistency carb_correlation carb_culture",
         "entry": "",  # the folder of a model that is trained here is known by its name
     }  # fmt: skip
     assert rows["judge"]["benchmarks"] == f"bench:* rewardbench:en multilingual-rewardbench:es {items}"

@@ -15,7 +15,7 @@ def main(snakemake):
     params, inputs = snakemake.params, snakemake.input
     interval = Interval(**params.interval)
     evidence = read_carb_evidence(
-        inputs, params.cells, params.judged_cultures, Benchmark(**params.benchmark), interval
+        inputs, params.cells, params.judged_cultures, Benchmark(**params.benchmark), params.source, interval
     )
     published = {Path(path).stem.removeprefix("carb_"): read_csv(path) for path in inputs.published}
     table = claims_table(params.claims, evidence, CarbPrinted(**published), interval.confidence)

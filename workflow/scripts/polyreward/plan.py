@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from polyreward.settings.model import Settings
 from polyreward.settings.think_as_locals import ThinkAsLocals
 from polyreward.sheet.catalogs import Catalog, Project, read_catalogs, read_checked
 from polyreward.sheet.checks import check_catalogs, check_fit
+from polyreward.sheet.data import quartet_choices
 from polyreward.sheet.entries import Models
 from polyreward.sheet.registry import Registry, registry_of
 from polyreward.sheet.scorers import Sheet, sheet_of
@@ -53,6 +54,26 @@ class Plan(NamedTuple):
                 print(line, file=sys.stderr)
         except PolyrewardError as error:
             raise WorkflowError(str(error)) from None
+
+    def check_quartets(self, jobs: Iterable) -> None:
+        """Print which place quartets are too few for an interval, where they are among the jobs to run.
+
+        Raises:
+            WorkflowError: the topics, the cultures or carb.quartets.files are wrong.
+        """
+        if not any(job.rule.name == "carb_quartets" for job in jobs):
+            return
+        from polyreward.carb.culture.quartets import few_topics, scale_quartets  # brings scipy
+
+        carb, schema = self.settings.carb, self.project.file("workflow/schemas/carb_topics.schema.yaml")
+        try:
+            quartets = scale_quartets(
+                quartet_choices(self.settings), carb.culture_file, carb.topics, schema, self.settings.seed
+            )
+        except PolyrewardError as error:
+            raise WorkflowError(str(error)) from None
+        for line in few_topics(quartets):
+            print(line, file=sys.stderr)
 
 
 def read_plan(workflow, config: dict, report: Callable) -> Plan:

@@ -5,12 +5,16 @@ The first entry of an array of resamples is the data's own value."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from polyreward.analysis.accuracies import training_cases
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections
 from polyreward.analysis.comparison import Benchmark
+from polyreward.carb.culture.comparison import Culture, read_culture
+from polyreward.carb.culture.quartets import FACT
 from polyreward.carb.downstream.correlation import POINT_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard, by_scorer, check_same_items, in_all
 from polyreward.carb.perturbation.sensitivity import (
@@ -20,6 +24,7 @@ from polyreward.carb.perturbation.sensitivity import (
     spread,
 )
 from polyreward.claims.estimate import LENGTH
+from polyreward.core.naming import of_base
 from polyreward.core.seeds import job_seed
 from polyreward.core.sheet import kinds, read_sheet
 from polyreward.core.tables import read_table, scorers_of
@@ -146,6 +151,36 @@ class Judges:
     n_topics: int
 
 
+class Places:
+    """Swaps (%) of questions about facts in place quartets; all scorers and languages see the same draws of
+    topics.
+
+    culture: None where there are no such questions. trainings: {(base, training language): scorers, one for
+    each seed}; as many of each."""
+
+    def __init__(
+        self,
+        culture: Culture | None,
+        languages: Sequence[str],
+        source: str,
+        trainings: Mapping[tuple[str, str], Sequence[str]],
+    ):
+        self.culture, self.languages, self.source = culture, list(languages), source
+        self.trainings, self.bases = dict(trainings), list(dict.fromkeys(base for base, _ in trainings))
+        self.n_trainings = len(next(iter(trainings.values()), []))
+
+    def of_base(self, base: str, language: str) -> np.ndarray:
+        """Return the resamples (1 + resamples, 1) of an untrained base's swaps in a language."""
+        return self.culture.draws(of_base("loglik", base), language)[:, None]
+
+    def of_reward_model(self, base: str, language: str) -> np.ndarray:
+        """Return those of its reward model trained in the source language: (1 + resamples, cases), as
+        Accuracies.training_draws has them."""
+        key = base, self.source
+        each = np.stack([self.culture.draws(name, language) for name in self.trainings[key]], axis=1)
+        return training_cases(each, list(self.trainings).index(key), len(self.trainings), self.n_trainings)
+
+
 @dataclasses.dataclass(frozen=True)
 class CarbEvidence:
     """All evidence for the CARB paper's claims.
@@ -157,6 +192,7 @@ class CarbEvidence:
     sensitivity: Sensitivity
     points: pd.DataFrame
     judges: Judges
+    places: Places
     length_scores: TopicScores
     length_sensitivity: Sensitivity
     seed: int
@@ -176,12 +212,16 @@ def read_carb_evidence(
     cells: Mapping[str, Sequence[str]],
     judged_cultures: Sequence[str],
     benchmark: Benchmark,
+    source: str,
     interval: Interval,
 ) -> CarbEvidence:
-    """Read the inputs of rule carb_claims: scores, rewrites, points, rewardbench, judged and sheet.
+    """Read the inputs of rule carb_claims: scores, rewrites, points, rewardbench, judged, quartets, culture
+    and sheet.
 
-    cells: CARB's cultures and domains. judged_cultures: on which judges are compared."""
-    of_scorer = kinds(read_sheet(inputs.sheet), scorers_of(inputs.scores))
+    cells: CARB's cultures and domains. judged_cultures: on which judges are compared. source: the source
+    language."""
+    sheet = read_sheet(inputs.sheet)
+    of_scorer = kinds(sheet, scorers_of(inputs.scores))
     of_items = by_scorer(inputs.scores, of_scorer, "carb", cells["cultures"])
     everyone = Leaderboard(of_items, of_scorer, **cells, interval=interval)
     rewritten = by_scorer(
@@ -201,7 +241,23 @@ def read_carb_evidence(
         Sensitivity(rewrites, of_items, interval),
         points,
         Judges(draws, n_templates, n_topics),
+        read_places(inputs.quartets, inputs.culture, sheet, source, interval),
         TopicScores(everyone, interval, [LENGTH]),
         Sensitivity(of_length, of_items, interval),
         interval.seed,
     )
+
+
+def read_places(
+    item_files: Sequence[str | Path],
+    score_files: Sequence[str | Path],
+    sheet: pd.DataFrame,
+    source: str,
+    interval: Interval,
+) -> Places:
+    """Read place quartets and the scores of untrained bases and of reward models trained in the source."""
+    languages = [Path(path).stem for path in item_files]
+    scored = sheet[sheet["scorer"].isin(scorers_of(score_files)) & (sheet["trained_in"] == source)]
+    trainings = {(base, source): list(names) for base, names in scored.groupby("base", sort=False)["scorer"]}
+    culture = read_culture(item_files, score_files, sheet, interval).get(FACT)
+    return Places(culture, languages, source, trainings)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from polyreward.analysis.accuracies import split_cases
 from polyreward.analysis.verdicts import (
     Contrasts,
     from_correlations,
@@ -13,6 +14,7 @@ from polyreward.analysis.verdicts import (
     from_permutations,
     from_shares,
 )
+from polyreward.carb.culture.statistics import CHANCE
 from polyreward.carb.downstream.correlation import (
     BENCHMARKS,
     FEWEST,
@@ -24,10 +26,11 @@ from polyreward.carb.downstream.correlation import (
     reliability,
 )
 from polyreward.carb.perturbation.sensitivity import NO_REWRITES
-from polyreward.claims.carb_evidence import CarbEvidence
+from polyreward.claims.carb_evidence import CarbEvidence, Places
 from polyreward.claims.estimate import Estimate, require
 
-TRAININGS = 1  # of each reward model and judge on CARB, whatever the setting reward_model_seeds
+# Of each reward model and judge on CARB's items, whatever the setting reward_model_seeds
+TRAININGS = 1
 
 
 def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
@@ -162,6 +165,70 @@ def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) ->
     return Estimate(contrasts, n, n_of, f"paired bootstrap over {n_of.split('; ')[0]}", trainings=TRAININGS)
 
 
+def knowledge_of_places(evidence: CarbEvidence, of: str) -> Estimate:
+    """Return swaps in the source language above chance, mean over bases; of: a "base" by log-likelihood, or
+    its "reward_model" trained in the source language."""
+    places = _with_places(evidence)
+    values = np.mean([_swaps(places, of, base, places.source) for base in places.bases], axis=0)
+    return _of_places(places, [values - CHANCE["swaps"]], of)
+
+
+def places_kept(evidence: CarbEvidence) -> Estimate:
+    """Return swaps in the source language, reward model minus its base, mean over bases."""
+    places = _with_places(evidence)
+    leads = [
+        places.of_reward_model(base, places.source) - places.of_base(base, places.source)
+        for base in places.bases
+    ]
+    return _of_places(places, [np.mean(leads, axis=0)], "reward_model")
+
+
+def places_by_language(evidence: CarbEvidence, of: str) -> Estimate:
+    """Return swaps in the source language minus each other language, mean over bases; of: as in
+    knowledge_of_places."""
+    places = _with_places(evidence)
+    others = [language for language in places.languages if language != places.source]
+    require(others, f"place quartets are in {places.source} only; add a language in which CARB has texts")
+    leads = [
+        np.mean(
+            [
+                _swaps(places, of, base, places.source) - _swaps(places, of, base, language)
+                for base in places.bases
+            ],
+            axis=0,
+        )
+        for language in others
+    ]
+    return _of_places(places, leads, of)
+
+
+def _with_places(evidence: CarbEvidence) -> Places:
+    places = evidence.places
+    require(places.culture is not None, "no place quartet asks about facts")
+    require(places.bases, "no reward model is trained here")
+    there = ", ".join(places.languages)
+    require(places.source in places.languages, f"place quartets are not in {places.source}, but in {there}")
+    return places
+
+
+def _swaps(places: Places, of: str, base: str, language: str) -> np.ndarray:
+    return {"base": places.of_base, "reward_model": places.of_reward_model}[of](base, language)
+
+
+def _of_places(places: Places, leads: Sequence[np.ndarray], of: str) -> Estimate:
+    """Return an estimate from (1 + resamples, cases) of each contrast; of: as in knowledge_of_places."""
+    trained = of == "reward_model"
+    values, of_each = split_cases(np.stack(leads, axis=1), places.n_trainings if trained else 1)
+    return Estimate(
+        from_draws(values, places.culture.freedom, of_each),
+        places.culture.n_topics,
+        "topics",
+        f"paired bootstrap over topics{'' if of_each is None else ' and variance between trainings'}",
+        f"Bases: {len(places.bases)}; place quartets: {places.culture.n_quartets}.",
+        trainings=places.n_trainings if trained else None,
+    )
+
+
 def _correlations(points: pd.DataFrame, rating: str) -> pd.DataFrame:
     values = points[[rating, *BENCHMARKS]]
     require(len(values) >= FEWEST, f"it takes at least {FEWEST} reward models; this run has {len(values)}")
@@ -220,5 +287,8 @@ QUANTITIES = {
         sensitivity,
         correlation_with_sensitivity,
         lead_of_locals,
+        knowledge_of_places,
+        places_kept,
+        places_by_language,
     )
 }

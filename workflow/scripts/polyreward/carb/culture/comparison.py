@@ -73,9 +73,8 @@ class Culture:
         for name in WITH_ENDS:
             both = [self.draws(*one, name) / 100 for one in (key, minus) if one]
             values = both[0] - both[1] if minus else both[0]
-            ends = share_interval(
-                values, self.interval.confidence, self.freedom, min(map(self._units, both)), -1 if minus else 0
-            )
+            units, lowest = min(map(self._units, both)), -1 if minus else 0
+            ends = share_interval(values, self.interval.confidence, self.freedom, units, lowest)
             columns = ("low", "high") if name == "swaps" else (f"{name}_low", f"{name}_high")
             found |= {name: 100 * values[0], **dict(zip(columns, 100 * np.array(ends), strict=True))}
         shares = [self.draws(*one, "place_share")[0] for one in (key, minus) if one]
@@ -90,7 +89,10 @@ class Culture:
 
 
 def read_culture(
-    item_files: Iterable[str | Path], score_files: Iterable[str | Path], sheet: pd.DataFrame, interval: Interval
+    item_files: Iterable[str | Path],
+    score_files: Iterable[str | Path],
+    sheet: pd.DataFrame,
+    interval: Interval,
 ) -> dict[str, Culture]:
     """Read quartets and all scorers' scores: {kind of quartets: their Culture}; facts come first.
 
@@ -124,16 +126,15 @@ def score_tables(scores: pd.DataFrame, items: pd.DataFrame, name: str) -> tuple[
 
     items: rows as quartets.quartet_rows yields them, in the order of the result."""
     check_numbers(scores, ["score"])
-    keyed = items[["id", "quartet"]].assign(prompt=items["chosen"].fillna(FOUR).astype(int))
-    both = scores[["id", "candidate", "score"]].merge(keyed, on="id", how="outer", validate="many_to_one")
-    wide = both.pivot(index="quartet", columns=["prompt", "candidate"], values="score")
-    wide = wide.reindex(items["quartet"].unique()).sort_index(axis=1)
-    if wide.shape[1] != (FOUR + 1) * FOUR or wide.isna().any(axis=None):
+    if set(scores["id"]) != set(items["id"]) or len(scores) != FOUR * len(items):
         raise PolyrewardError(
             f"{name}: its scores are not of these quartets. Delete work/5_scores/quartets/{name} and run the"
             " same command again"
         )
-    values = wide.to_numpy().reshape(-1, FOUR + 1, FOUR)
+    keyed = items[["id", "quartet"]].assign(prompt=items["chosen"].fillna(FOUR).astype(int))
+    both = scores[["id", "candidate", "score"]].merge(keyed, on="id", validate="many_to_one")
+    wide = both.pivot(index="quartet", columns=["prompt", "candidate"], values="score").sort_index(axis=1)
+    values = wide.loc[items["quartet"].unique()].to_numpy().reshape(-1, FOUR + 1, FOUR)
     return values[:, :FOUR], values[:, FOUR]
 
 
@@ -156,7 +157,9 @@ def shown_scorers(names: Iterable[str], sheet: pd.DataFrame) -> list[str]:
 def culture_table(
     found: Mapping[str, Culture], sheet: pd.DataFrame, languages: Sequence[str], missing: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Return a row for each scorer, language and kind of quartets; missing: {scorer: why it has no scores}."""
+    """Return a row for each scorer, language and kind of quartets.
+
+    missing: {scorer: why it has no scores}."""
     records = []
     for asks, culture in found.items():
         for name in shown_scorers(_scored(culture, sheet, languages) | dict.fromkeys(missing), sheet):
@@ -172,7 +175,7 @@ def culture_table(
 def difference_table(
     culture: Culture, sheet: pd.DataFrame, languages: Sequence[str], source: str
 ) -> pd.DataFrame:
-    """Return paired differences: reward models minus their base's PMI, then the source minus each language."""
+    """Return paired differences: a reward model minus PMI of its base, and the source minus each language."""
     records = []
     for name in shown_scorers(_scored(culture, sheet, languages), sheet):
         pmi = of_base("pmi", sheet.at[name, "base"])

@@ -121,7 +121,9 @@ def _answers(
     """Return {culture: (its value, {language: its answer})}; a fact that is ambiguous there has none."""
     if "values" in topic:
         found = {
-            culture: (value["id"], value["text"]) for value in topic["values"] for culture in value["cultures"]
+            culture: (value["id"], value["text"])
+            for value in topic["values"]
+            for culture in value["cultures"]
         }
         found = {culture: found[culture] for culture in asked if culture in found}
     else:
@@ -150,7 +152,7 @@ def _framed(answer: str, cultures: dict, language: str) -> str:
 def _drawn(
     topic: str, answers: Mapping[str, tuple[str, dict[str, str]]], count: int, seed: int
 ) -> Sequence[Sequence[str]]:
-    """Return up to `count` sets of four cultures that share none and whose answers differ in all languages."""
+    """Return up to `count` sets of four cultures whose answers differ in all languages; no two share one."""
 
     def differ(four: Sequence[str]) -> bool:
         values, texts = zip(*(answers[culture] for culture in four), strict=True)
@@ -212,7 +214,9 @@ def read_quartet_files(files: Mapping[str, str | Path]) -> list[Quartet]:
             name = str(row.get("id") or row.get("topic") or "")
             faults = list(_row_faults(row))
             if name in own:
-                faults.append("another quartet has this `id` (or `topic`, without an `id`); give each its own")
+                faults.append(
+                    "another quartet has this `id` (or `topic`, without an `id`); give each its own"
+                )
             own.setdefault(name, row)
             problems += (f"{place}: `{name}`: {fault}" if name else f"{place}: {fault}" for fault in faults)
     names = dict.fromkeys(name for own in found.values() for name in own if name)
@@ -238,7 +242,11 @@ def _row_faults(row: Mapping) -> Iterator[str]:
         yield f"`kind` is `{row['kind']}`; it is one of {', '.join(KINDS)}"
     for key, what, missing in (("places", "place", "name"), ("answers", "answer", "text")):
         texts = row.get(key)
-        if not isinstance(texts, list) or len(texts) != FOUR or not all(isinstance(one, str) for one in texts):
+        if (
+            not isinstance(texts, list)
+            or len(texts) != FOUR
+            or not all(isinstance(one, str) for one in texts)
+        ):
             yield f"`{key}` is no list of {FOUR} texts; write one {what} for each place"
             continue
         blank = [str(number) for number, text in enumerate(texts, 1) if not text.strip()]

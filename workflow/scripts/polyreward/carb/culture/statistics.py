@@ -59,6 +59,4 @@ def _tolerance(tables: np.ndarray) -> np.ndarray:
     return SAME * np.abs(tables).max(axis=(1, 2), keepdims=True)
 
 
-STATISTICS = {
-    function.__name__: function for function in (swaps, centred, best_of_four, place_share)
-}
+STATISTICS = {function.__name__: function for function in (swaps, centred, best_of_four, place_share)}

@@ -27,8 +27,8 @@ GAP = 0.6  # between groups, in rows
 def draw_culture(table: pd.DataFrame, confidence: str) -> Figure:
     """Draw the swaps of each scorer of facts, a panel for each language and a row for each model.
 
-    table: comparison.CULTURE_COLUMNS. Trainings of one model share a row. Log-likelihood has no row, since its
-    swaps are those of PMI. confidence: such as "95%"."""
+    table: comparison.CULTURE_COLUMNS. Trainings of one model share a row. Log-likelihood has none, since it
+    has the swaps of PMI. confidence: such as "95%"."""
     table = table[(table["asks"] == FACT) & table["swaps"].notna()]
     table = table[~_is_loglik(table)].assign(row=table["scorer"].map(_model))
     languages, places = list(table["language"].unique()), _places(table)
