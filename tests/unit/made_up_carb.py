@@ -1,16 +1,18 @@
 """Made-up evidence for the CARB paper's claims, whose answer is known."""
 
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
 from made_up import INTERVAL
 
 from polyreward.analysis.bootstrap import bootstrap_weights
+from polyreward.carb.culture.comparison import Culture
 from polyreward.carb.downstream.correlation import ERRORS
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.carb.scores import SCORE_COLUMNS
-from polyreward.claims.carb_evidence import CarbEvidence, Judges, Sensitivity, TopicScores
+from polyreward.claims.carb_evidence import CarbEvidence, Judges, Places, Sensitivity, TopicScores
 from polyreward.core.naming import BEST_OF_N
 from polyreward.think_as_locals.comparison import MEASURES, JudgeDraws
 
@@ -116,12 +118,27 @@ def judges(shares, n=60):
     return Judges(JudgeDraws(values, freedom, units, parts), n_templates=n, n_topics=n)
 
 
+def places(known, languages=("en", "es"), seeds=1, topics=20):
+    """Return evidence of place quartets, one of each topic, of a base and its English reward model.
+
+    known: {(scorer, language): share of topics whose places it knows; half of all swaps where none is
+    named}. Scorers are "base" and "rm", or "rm" with the number of its training."""
+    names = {"base": "loglik-b", **{f"rm{n}": f"b_en_{n}" for n in range(seeds)}}
+    tables = {}
+    for scorer, language in product(names, languages):
+        share = known.get((scorer, language), known.get((scorer.rstrip("0123456789"), language)))
+        of_topic = np.zeros(topics) if share is None else np.where(first_or_last(share, topics), 1.0, -1.0)
+        tables[names[scorer], language] = of_topic[:, None, None] * np.eye(4)
+    culture = Culture(tables, list(map(str, range(topics))), INTERVAL)
+    return Places(culture, languages, "en", {("b", "en"): [names[f"rm{n}"] for n in range(seeds)]})
+
+
 def carb_evidence(**parts):
     """Return evidence with neutral parts for those that are not given."""
     rising, nearly = np.arange(12.0), np.arange(12.0) + 0.3 * (-1) ** np.arange(12)
     given = {
         "scores": even_scores(), "sensitivity": even_sensitivity(), "points": points(rising, rising[::-1], nearly),
         "seed": 1, "length_scores": length_scores(), "length_sensitivity": sensitivity({"length": (0.5, 0.5)}),
-        "judges": judges(dict.fromkeys(("base", "base-with-criteria", "warmup", "full", "no-corr", "no-appr"), 0.5)),
+        "places": places({}), "judges": judges(dict.fromkeys(("base", "base-with-criteria", "warmup", "full", "no-corr", "no-appr"), 0.5)),
     }  # fmt: skip
     return CarbEvidence(**{**given, **parts})

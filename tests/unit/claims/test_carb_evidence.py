@@ -5,7 +5,7 @@ import types
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import BENCHMARK, INTERVAL, ROWS, SECTIONS, found
+from made_up import BENCHMARK, INTERVAL, ROWS, SECTIONS, found, quantity
 from made_up import scores as pair_scores
 from made_up_carb import (
     CULTURES,
@@ -20,9 +20,11 @@ from made_up_sheet import sheet_file
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.verdicts import HOLDS, UNDECIDED
+from polyreward.carb.culture.quartets import FACT, Quartet, Wording, quartet_rows
 from polyreward.carb.downstream.correlation import POINT_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.claims.carb_evidence import TopicScores, half_of, read_carb_evidence
+from polyreward.core.files import write_jsonl
 from polyreward.core.tables import write_scores, write_table, write_unavailable
 
 
@@ -91,10 +93,12 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
         "judge-1": "generative",
         "length": "baseline",
         "gone": "generative",
+        "loglik-b": "baseline",
+        "b_en": "classifier",
     }
     files = types.SimpleNamespace(
-        scores=[], rewrites=[], rewardbench=[], judged=[], points=tmp_path / "points.csv",
-        sheet=sheet_file(tmp_path, kinds),
+        scores=[], rewrites=[], rewardbench=[], judged=[], culture=[], quartets=[], points=tmp_path / "points.csv",
+        sheet=sheet_file(tmp_path, kinds, bases={"loglik-b": "b"}),
     )  # fmt: skip
 
     def place_of(place, folder, scorer, name):
@@ -128,7 +132,21 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
         write(files.judged, items.drop(columns=["truncated", "within_noise"]), "carb", judge)
     interval = Interval(samples=50, confidence=0.9, seed=1)
     cells = {"cultures": CULTURES, "domains": DOMAINS}
-    evidence = read_carb_evidence(files, cells, ["ja"], BENCHMARK, interval)
+    wording = Wording("How {place}?", list("ABCD"), list("abcd"))
+    quartets = [Quartet(f"t{n}", f"t{n}", "values", FACT, list("ABCD"), {"en": wording}) for n in range(12)]
+    rows = [row for quartet in quartets for row in quartet_rows(quartet, "en")]
+    files.quartets.append(tmp_path / "quartets/en.jsonl")
+    write_jsonl(rows, files.quartets[0])
+    for name, own in (("loglik-b", 1.0), ("b_en", 2.0)):
+        scored = [
+            {"id": row["id"], "candidate": place, "score": own * (place == row["chosen"]), "language": "en"}
+            for row in rows for place in range(4)
+        ]  # fmt: skip
+        write(files.culture, pd.DataFrame(scored), "quartets", name)
+    evidence = read_carb_evidence(files, cells, ["ja"], BENCHMARK, "en", interval)
+    assert evidence.places.trainings == {("b", "en"): ["b_en"]}
+    assert quantity("knowledge_of_places", evidence, of="base").contrasts.points == pytest.approx([50])
+    assert quantity("places_kept", evidence).contrasts.points == pytest.approx([0])
     assert found("lead_of_generative", evidence, of="mean") == (HOLDS, pytest.approx(50))
     assert set(evidence.points["scorer"]) == {"rm"} and evidence.bases == {"rm": "b"}
     of_length = evidence.of_length()

@@ -11,6 +11,7 @@ from made_up_carb import (
     carb_evidence,
     carb_scores,
     judges,
+    places,
     points,
     sensitivity,
     topic_scores,
@@ -299,3 +300,63 @@ FOUR, MODELS = [LINE[:4]] * 3, [f"rm-{number}" for number in range(5)]
 def test_what_a_run_cannot_test_says_why(name, options, made, said):
     with pytest.raises(UntestableError, match=said):
         quantity(name, made(), **options)
+
+
+def of_places(known, **more):
+    return carb_evidence(places=places(known, **more))
+
+
+def test_knowledge_of_places_is_swaps_above_chance_and_about_trainings_for_reward_models_only():
+    known = of_places({("base", "en"): 0.9, ("rm", "en"): 0.1})
+    assert found("knowledge_of_places", known, of="base") == (HOLDS, pytest.approx(40))
+    assert found("knowledge_of_places", known, of="reward_model") == (FAILS, pytest.approx(-40))
+    assert found("knowledge_of_places", carb_evidence(), of="base")[0] == UNDECIDED
+    estimates = [quantity("knowledge_of_places", known, of=of) for of in ("base", "reward_model")]
+    assert [one.trainings for one in estimates] == [None, 1]
+    assert {(one.n, one.n_of, one.note) for one in estimates} == {
+        (20, "topics", "Bases: 1; place quartets: 20.")
+    }
+
+
+def test_places_kept_is_the_reward_model_minus_its_base():
+    few = Rule("above", 0, 5)
+    for rm, expected, lead in ((0.9, HOLDS, 0), (0.4, FAILS, -50), (0.75, UNDECIDED, -15)):
+        known = of_places({("base", "en"): 0.9, ("rm", "en"): rm}, topics=40)
+        estimate = quantity("places_kept", known)
+        assert extreme(estimate.contrasts, "above", 0.95)[0] == pytest.approx(lead, abs=3)
+        if rm != 0.9:  # alike on each topic, there is no variance
+            assert verdict(estimate.contrasts, few, 0.95) == expected
+
+
+def test_places_by_language_is_the_least_lead_of_the_source():
+    known = of_places(
+        {("base", "en"): 1.0, ("base", "es"): 0.2, ("base", "ko"): 0.6}, languages=["en", "es", "ko"]
+    )
+    assert found("places_by_language", known, of="base") == (HOLDS, pytest.approx(40))
+    assert found("places_by_language", known, of="reward_model")[0] == UNDECIDED
+    with pytest.raises(UntestableError, match="place quartets are in en only"):
+        quantity("places_by_language", of_places({}, languages=["en"]), of="base")
+
+
+def test_several_trainings_of_a_reward_model_are_averaged_and_their_variance_counts():
+    known = {("rm0", "en"): 1.0, ("rm1", "en"): 0.8, ("rm2", "en"): 0.6}
+    estimate = quantity("knowledge_of_places", of_places(known, seeds=3), of="reward_model")
+    assert estimate.contrasts.points == pytest.approx([30]) and estimate.trainings == 3
+    assert estimate.contrasts.drawn.errors()[1] > 5
+    assert estimate.test == "paired bootstrap over topics and variance between trainings"
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"culture": None}, "no place quartet asks about facts"),
+        ({"bases": []}, "no reward model is trained here"),
+        ({"source": "de"}, "place quartets are not in de, but in en, es"),
+    ],
+)
+def test_what_place_quartets_cannot_test_is_said(changed, said):
+    made_up = places({})
+    for name, value in changed.items():
+        setattr(made_up, name, value)
+    with pytest.raises(UntestableError, match=said):
+        quantity("knowledge_of_places", carb_evidence(places=made_up), of="base")
