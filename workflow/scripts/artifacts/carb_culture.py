@@ -1,4 +1,4 @@
-"""Draw who knows places, by place quartets."""
+"""Draw how well scorers know places, by place quartets."""
 
 from polyreward.artifacts.figures import save_figure
 from polyreward.carb.culture.comparison import CULTURE_COLUMNS

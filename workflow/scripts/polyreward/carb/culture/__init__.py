@@ -1,1 +1,1 @@
-"""Place quartets, CARB's test of culture: who knows which of four answers is right where."""
+"""Place quartets, CARB's test of culture: does a scorer know which answer is right in which place?"""

@@ -1,4 +1,4 @@
-"""Scorers on place quartets: tables with intervals over topics, alone and next to their base's own."""
+"""Scorers on place quartets: tables with intervals over topics, and next to their base's own."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
