@@ -224,3 +224,32 @@ rule locals_comparison:
         interval=INTERVAL,
     script:
         "../scripts/analyse/locals_comparison.py"
+
+
+rule taught_comparison:
+    # Reward models that had lessons on place quartets, in the language of the lessons and in others; and what the lessons cost.
+    input:
+        item_files=expand("<prepared>/quartets/{language}.jsonl", language=QUARTET_LANGUAGES),
+        quartets=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'carb_taught'", within=SCORES),
+        ),
+        main=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'carb_taught_cost'", within=SCORES),
+        ),
+        sheet="<results>/work/scorers.csv",
+    output:
+        table="<analysis>/carb/taught.parquet",
+        cost="<analysis>/carb/taught_cost.parquet",
+    log:
+        "<logs>/taught_comparison/all.log",
+    benchmark:
+        "<benchmarks>/taught_comparison/all.tsv"
+    conda:
+        "../../envs/analyse.yaml"
+    params:
+        benchmark=CATALOG.benchmark(MAIN),
+        interval=INTERVAL,
+    script:
+        "../scripts/analyse/taught_comparison.py"

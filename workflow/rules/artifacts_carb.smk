@@ -227,6 +227,26 @@ rule carb_culture_differences:
         "../scripts/artifacts/carb_culture_differences.py"
 
 
+rule carb_taught:
+    input:
+        table="<analysis>/carb/taught.parquet",
+        cost="<analysis>/carb/taught_cost.parquet",
+    output:
+        **figure_files("carb_taught"),
+        cost=ARTIFACTS.shown("carb_taught_cost.csv", "carb_taught", "what the lessons cost"),
+    log:
+        "<logs>/carb_taught/all.log",
+    benchmark:
+        "<benchmarks>/carb_taught/all.tsv"
+    conda:
+        "../../envs/plot.yaml"
+    params:
+        caption=caption("carb_taught"),
+        confidence=CONFIDENCE,
+    script:
+        "../scripts/artifacts/carb_taught.py"
+
+
 rule carb_compare:
     # A table of ours next to CARB's printed numbers, cell by cell.
     input:

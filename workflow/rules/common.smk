@@ -113,7 +113,7 @@ BUILT_CULTURES, BUILT_DOMAINS = carb_parts(CARB)
 # Place quartets, the test of culture: what they are made of, in which languages, and who scores them
 QUARTETS = quartet_choices(SETTINGS)
 QUARTET_LANGUAGES = QUARTETS["languages"]
-QUARTET_SCORERS = list(dict.fromkeys(SCORES.scorer[SCORES.table == "carb_culture"]))
+QUARTET_SCORERS = list(dict.fromkeys(SCORES.scorer[SCORES.benchmark == "quartets"]))
 # The benchmark next to CARB that Think-as-Locals' judges see, and in which languages
 JUDGED = LOCALS.evaluation.benchmark or MAIN
 JUDGED_LANGUAGES = SETTINGS.judged_languages

@@ -258,3 +258,21 @@ rule carb_questions:
         },
     script:
         "../scripts/prepare/carb_questions.py"
+
+
+rule carb_lessons:
+    # What reward models are taught of place quartets, as preference pairs.
+    input:
+        "<prepared>/quartets/{language}.jsonl",
+    output:
+        "<prepared>/lessons/{language}.jsonl",
+    log:
+        "<logs>/carb_lessons/{language}.log",
+    benchmark:
+        "<benchmarks>/carb_lessons/{language}.tsv"
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        seed=SEED,
+    script:
+        "../scripts/prepare/carb_lessons.py"

@@ -104,3 +104,29 @@ rule grpo_policy:
         checkpoints=f"{TRAININGS}/policies/checkpoints/grpo_{{scorer}}",
     script:
         "../scripts/train/grpo_policy.py"
+
+
+use rule reward_model as taught_reward_model with:
+    # A reward model as for the tables, with lessons on place quartets next to its pairs.
+    input:
+        base=lambda wc: MODELS.reward_base(ModelName.parse(wc.model).base),
+        rows=lambda wc: [
+            f"<translated>/train/{ModelName.parse(wc.model).language}.jsonl",
+            f"<prepared>/lessons/{ModelName.parse(wc.model).language}.jsonl",
+        ],
+    output:
+        directory("<models>/taught/{model}"),
+    log:
+        "<logs>/taught_reward_model/{model}.log",
+    benchmark:
+        "<benchmarks>/taught_reward_model/{model}.tsv"
+    priority: 0
+    params:
+        training=SETTINGS.training_arguments(
+            SETTINGS.reward_model.model_copy(
+                update={"epochs": CARB.lessons.epochs, "batch_size": CARB.lessons.batch_size}
+            )
+        ),
+        seed=lambda wc: seed_of("taught_reward_model", wc.model),
+        checkpoints=f"{TRAININGS}/checkpoints/taught/{{model}}",
+        flipped={"share": 0.0, "seed": SEED},

@@ -17,6 +17,7 @@ STAGES = {
     "analysis": "6_analysis",
 }
 COMMIT = re.compile(r"[0-9a-f]{40}")  # of a repository of the hub; a branch or a tag may move
+TAUGHT = "-taught"
 MODEL = re.compile(r"^(?P<base>[A-Za-z0-9.-]+)_(?P<language>[a-z]{2,3})(?:_seed(?P<seed>[1-9]\d*))?\Z")
 
 
@@ -28,6 +29,16 @@ def of_base(kind: str, base: str) -> str:
 def seed_suffix(seed: int) -> str:
     """Return what a name ends with by its seed, of which the first is not named."""
     return f"_seed{seed}" if seed > 1 else ""
+
+
+def taught(model: str) -> str:
+    """Return the name of a reward model that had lessons on place quartets."""
+    return f"{model}{TAUGHT}"
+
+
+def is_taught(model: str) -> bool:
+    """Return whether a name is of such a model."""
+    return model.endswith(TAUGHT)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -70,6 +70,18 @@ class Quartets(Section):
     """Whether judges answer them, too: five questions a quartet and language, each in four orders."""
 
 
+class Lessons(Section):
+    """Facts of place quartets that reward models are taught, each in its own language; all are asked in every
+    language."""
+
+    bases: NamesOrNone = []
+    """Some of bases, whose reward models are taught."""
+    epochs: Positive = 5.0
+    """Passes over the lessons and the pool."""
+    batch_size: Count = 2
+    """Requests per device and step; a quartet is one, with its twelve pairs."""
+
+
 class Carb(Section):
     """The benchmark of cultural awareness: one right and three wrong answers."""
 
@@ -112,6 +124,8 @@ class Carb(Section):
     """A policy for each reward model, next to best-of-N in Figure 5; null for none (paper: yes)."""
     quartets: Quartets = Quartets()
     """Place quartets, the test of culture."""
+    lessons: Lessons = Lessons()
+    """Which of them reward models are taught."""
     perturbation: Perturbation
     """Rewrites of the right answer."""
     consistency: Consistency

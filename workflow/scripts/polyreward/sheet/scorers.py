@@ -10,7 +10,7 @@ import pandas as pd
 
 from polyreward.core.errors import raise_all
 from polyreward.core.kinds import BASELINE
-from polyreward.core.naming import OF_BASES, TEXT_BASELINES, UNTRAINED, ModelName, of_base, stage
+from polyreward.core.naming import OF_BASES, TEXT_BASELINES, UNTRAINED, ModelName, of_base, stage, taught
 from polyreward.core.sheet import KNOCKOUT, SHEET_COLUMNS
 from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import as_entry
@@ -176,6 +176,14 @@ def trained_models(settings: Settings, seeds: Sequence[int] = (1,)) -> list[str]
     return [str(ModelName(*parts)) for parts in product(settings.bases, settings.languages, seeds)]
 
 
+def lesson_models(settings: Settings) -> list[str]:
+    """Return the reward models that are trained here again, with lessons on place quartets."""
+    lessons = settings.carb.lessons
+    languages = quartet_choices(settings)["languages"]
+    names = product(lessons.bases, languages, settings.reward_model_seeds)
+    return [str(ModelName(*parts)) for parts in names if parts[1] in settings.languages]
+
+
 def gate_models(settings: Settings) -> list[str]:
     """Return the reward models of the gate: one base in the source language, several seeds."""
     gate = settings.gate
@@ -226,6 +234,10 @@ def _scorers(settings: Settings, catalog: Catalog) -> Iterator[Scorer]:
         parts = ModelName.parse(name)
         entry = {"kind": CLASSIFIER, "path": stage(settings.results, "models", name)}
         yield Scorer(name, CLASSIFIER, parts.base, parts.language, parts.seed, entry=entry)
+    for name in lesson_models(settings):
+        parts = ModelName.parse(name)
+        entry = {"kind": CLASSIFIER, "path": stage(settings.results, "models", f"taught/{name}")}
+        yield Scorer(taught(name), CLASSIFIER, parts.base, parts.language, parts.seed, entry=entry)
     others = ready_made(settings, catalog)
     for name, entry in others.items():
         yield Scorer(name, entry["kind"], _base_of(name, entry, settings), ties=ties_of(entry), entry=entry)
@@ -319,6 +331,12 @@ def _cells(settings: Settings, rows: dict[str, Scorer]) -> Iterator[tuple[str, s
     scorers = [*untrained, *every, *judged, *QUARTET_TEXT]
     for name, language in product(scorers, quartet_choices(settings)["languages"]):
         yield "carb_culture", "quartets", name, language
+    for name, language in product(lesson_models(settings), quartet_choices(settings)["languages"]):
+        for model in (name, taught(name)):
+            yield "carb_taught", "quartets", model, language
+    for name in lesson_models(settings):
+        for model in (name, taught(name)):
+            yield "carb_taught_cost", main, model, ModelName.parse(name).language
 
 
 def _carb_cells(settings: Settings, models: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:

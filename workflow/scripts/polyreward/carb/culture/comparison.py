@@ -79,8 +79,12 @@ class Culture:
             found |= {name: 100 * values[0], **dict(zip(columns, 100 * np.array(ends), strict=True))}
         shares = [self.draws(*one, "place_share")[0] for one in (key, minus) if one]
         found["place_share"] = shares[0] - sum(shares[1:])
-        note = "" if self.freedom else f"{self.n_topics} topics, fewer than {FEWEST_UNITS}: no interval"
-        return {**found, "quartets": self.n_quartets, "topics": self.n_topics, "note": note}
+        return {**found, "quartets": self.n_quartets, "topics": self.n_topics, "note": self.note}
+
+    @property
+    def note(self) -> str:
+        """Why there is no interval; empty where there is one."""
+        return "" if self.freedom else f"{self.n_topics} topics, fewer than {FEWEST_UNITS}: no interval"
 
     def _units(self, values: np.ndarray) -> float:
         """Return how many independent quartets have the variance of a statistic, as a fraction."""
