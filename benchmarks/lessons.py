@@ -1,4 +1,4 @@
-"""What makes a reward model learn place quartets: whole quartets in a batch, mini's pool next to them, or both."""
+"""What makes a reward model learn place quartets: whole quartets in a batch, mini's pool, or both."""
 
 import argparse
 import tempfile

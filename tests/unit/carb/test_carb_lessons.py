@@ -93,7 +93,11 @@ def scored(folder, knows):
 
 
 def test_what_is_taught_in_one_language_and_found_in_another_has_the_known_answer(tmp_path):
-    knows = {("b_en-taught", "en"): (TAUGHT, UNSEEN), ("b_en-taught", "ko"): (TAUGHT,), ("b_ko", "ko"): (TAUGHT,)}
+    knows = {
+        ("b_en-taught", "en"): (TAUGHT, UNSEEN),
+        ("b_en-taught", "ko"): (TAUGHT,),
+        ("b_ko", "ko"): (TAUGHT,),
+    }
     table = taught_table(*scored(tmp_path, knows), sheet(MODELS), INTERVAL)
     assert len(table) == 3 * 2 * 2
     found = table.set_index(["part", "taught_in", "language"])
@@ -118,7 +122,16 @@ def test_what_lessons_cost_is_the_paired_difference_on_the_main_benchmark():
         for n in range(40):
             right = n % 4 > 0 or not is_taught(model)
             records.append(("main", model, language, f"r{n}", f"t{n}", "s", 1.0 if right else 0.0, 0.5))
-    columns = ["benchmark", "scorer", "language", "id", "template", "subset", "score_chosen", "score_rejected"]
+    columns = [
+        "benchmark",
+        "scorer",
+        "language",
+        "id",
+        "template",
+        "subset",
+        "score_chosen",
+        "score_rejected",
+    ]
     scores = pd.DataFrame(records, columns=columns).assign(truncated=False)
     benchmark = Benchmark("main", {"chat": ["s"]}, {})
     table = cost_table(scores, sheet(MODELS), benchmark, INTERVAL)

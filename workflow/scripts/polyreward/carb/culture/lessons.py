@@ -6,16 +6,16 @@ from polyreward.carb.culture.quartets import FACT
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.seeds import job_seed
 
-# What a quartet is to a reward model that had lessons: taught; of a topic that was taught, but about other places; or of another topic
+# What a quartet is to a reward model that had lessons: taught; about other places of a taught topic; or new
 TAUGHT, OTHER_PLACES, UNSEEN = PARTS = ("taught", "other places", "unseen topic")
 
 
 def parts_of(rows: Sequence[dict], seed: int) -> dict[str, str]:
     """Return the part of PARTS that each quartet of facts belongs to, the same in every language.
 
-    Half of the topics that have two quartets or more are taught, drawn by hash: their first quartet. The others of
-    these topics are about other places. rows: of quartets.quartet_rows. Raises PolyrewardError where no topic
-    has two."""
+    Of the topics that have two quartets or more, half are drawn by hash. Their first quartet is taught; the
+    others are about other places. rows: of quartets.quartet_rows. Raises PolyrewardError where fewer than two
+    topics have two."""
     quartets: dict[str, list[str]] = {}
     for row in rows:
         if row["kind"] == FACT and row["quartet"] not in quartets.setdefault(row["topic"], []):
@@ -23,8 +23,8 @@ def parts_of(rows: Sequence[dict], seed: int) -> dict[str, str]:
     several = [topic for topic, names in quartets.items() if len(names) > 1]
     if len(several) < 2:
         raise PolyrewardError(
-            "place quartets: fewer than two topics have two quartets, so none can be taught and asked about other"
-            " places; raise carb.quartets.per_topic, name more cultures, or leave carb.lessons out"
+            "place quartets: fewer than two topics have two quartets, so none can be taught and asked about"
+            " other places; raise carb.quartets.per_topic, name more cultures, or leave carb.lessons out"
         )
     drawn = sorted(several, key=lambda topic: job_seed(seed, "carb", "lesson", topic))
     taught = set(drawn[: (len(drawn) + 1) // 2])
@@ -36,10 +36,10 @@ def parts_of(rows: Sequence[dict], seed: int) -> dict[str, str]:
 
 
 def lesson_pairs(rows: Sequence[dict], seed: int) -> Iterator[dict]:
-    """Yield the preference pairs of the quartets that are taught: for each place, its answer against each other.
+    """Yield the preference pairs of the quartets that are taught: a place's answer against the other three.
 
-    A quartet is one request, so that all its pairs are in one batch. Each of its answers is right once and wrong
-    three times. Only what fits the place can be learnt from it. rows: of quartets.quartet_rows."""
+    A quartet is one request, so that all its pairs are in one batch. Each of its answers is right once and
+    wrong three times, so only what fits the place can be learnt. rows: of quartets.quartet_rows."""
     parts = parts_of(rows, seed)
     for row in rows:
         if parts.get(row["quartet"]) != TAUGHT or row["place"] is None:

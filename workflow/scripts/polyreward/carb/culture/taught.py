@@ -1,4 +1,4 @@
-"""Taught in one language, found in others: reward models that had lessons on place quartets, next to the same without."""
+"""Taught in one language, found in others: reward models with lessons on place quartets, and without."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ def taught_table(
     sheet: pd.DataFrame,
     interval: Interval,
 ) -> pd.DataFrame:
-    """Return a row for each part of the quartets, base, language of the lessons and language of the questions.
+    """Return a row for each part of the quartets, base, language of the lessons and language asked in.
 
     before: best of four of the same reward model without lessons, with the same seeds. gain: the difference,
     paired by quartet. Intervals are by bootstrap over topics, with the variance between trainings.

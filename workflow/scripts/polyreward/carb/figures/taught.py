@@ -1,4 +1,4 @@
-"""The figure of lessons: a matrix of the language that facts were taught in and the language they are asked in."""
+"""The figure of lessons: a matrix of languages that facts are taught in and asked in."""
 
 import pandas as pd
 from matplotlib.axes import Axes
