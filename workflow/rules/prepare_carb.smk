@@ -123,7 +123,8 @@ rule carb_training_items:
 
 
 rule carb_quartets:
-    # One question about four places, whose four answers differ; the same quartets in every language.
+    # One question about four places, whose four answers differ; the same quartets in every language. And lessons on some of them,
+    # as preference pairs, where reward models are taught any.
     input:
         cultures=branch(not QUARTETS["files"], then=CARB.culture_file),
         topics=[] if QUARTETS["files"] else sorted(map(str, Path(CARB.topics).glob("*.yaml"))),
@@ -131,6 +132,10 @@ rule carb_quartets:
         schema=FILE("workflow/schemas/carb_topics.schema.yaml"),
     output:
         **{language: f"<prepared>/quartets/{language}.jsonl" for language in QUARTET_LANGUAGES},
+        **{
+            f"lessons_{language}": f"<prepared>/lessons/{language}.jsonl"
+            for language in (QUARTET_LANGUAGES if CARB.lessons.bases else [])
+        },
     log:
         "<logs>/carb_quartets/all.log",
     benchmark:
@@ -140,6 +145,7 @@ rule carb_quartets:
     params:
         choices=QUARTETS,
         folder=lambda wc: CARB.topics,
+        teach=bool(CARB.lessons.bases),
         seed=SEED,
     script:
         "../scripts/prepare/carb_quartets.py"
@@ -258,21 +264,3 @@ rule carb_questions:
         },
     script:
         "../scripts/prepare/carb_questions.py"
-
-
-rule carb_lessons:
-    # What reward models are taught of place quartets, as preference pairs.
-    input:
-        "<prepared>/quartets/{language}.jsonl",
-    output:
-        "<prepared>/lessons/{language}.jsonl",
-    log:
-        "<logs>/carb_lessons/{language}.log",
-    benchmark:
-        "<benchmarks>/carb_lessons/{language}.tsv"
-    conda:
-        "../../envs/sources.yaml"
-    params:
-        seed=SEED,
-    script:
-        "../scripts/prepare/carb_lessons.py"

@@ -58,7 +58,7 @@ def test_too_few_topics_are_refused_with_what_to_do():
 
 
 def test_a_lesson_is_a_quartet_whole_in_which_no_answer_is_better_than_another():
-    pairs = list(lesson_pairs(rows(), 1))
+    pairs = list(lesson_pairs(rows(), [], 1))
     assert len(pairs) == 12 * 12 and len({pair["id"] for pair in pairs}) == len(pairs)
     for request in {pair["request"] for pair in pairs}:
         own = [pair for pair in pairs if pair["request"] == request]
@@ -66,9 +66,18 @@ def test_a_lesson_is_a_quartet_whole_in_which_no_answer_is_better_than_another()
         assert len({pair["prompt"] for pair in own}) == 4  # and none without a place
 
 
+def test_further_quartets_of_taught_topics_are_lessons_too():
+    parts, more = (
+        parts_of(rows(), 1),
+        [row for topic in range(24) for row in quartet_rows(quartet(topic, 3), "en")],
+    )
+    found = Counter(pair["template"] for pair in lesson_pairs(rows(), more, 1))
+    assert found == {name[:-2]: 24 for name, part in parts.items() if part == TAUGHT}
+
+
 def test_a_quartet_is_one_request_of_a_training(base):
     tokenizer = AutoTokenizer.from_pretrained(base)
-    dataset, counts = tokenized_requests(list(lesson_pairs(rows(), 1)), tokenizer, 64)
+    dataset, counts = tokenized_requests(list(lesson_pairs(rows(), [], 1)), tokenizer, 64)
     assert counts["requests"] == 12 and counts["pairs"] == 144
     assert [len(request["chosen_ids"]) for request in dataset] == [12] * 12
 

@@ -30,13 +30,12 @@ SCHEMA = ROOT / "workflow/schemas/carb_topics.schema.yaml"
 @pytest.fixture(scope="module")
 def ours():
     """The quartets of mini."""
-    return scale_quartets(
-        quartet_choices(SETTINGS), SETTINGS.carb.culture_file, SETTINGS.carb.topics, SCHEMA, 42
-    )
+    choices = quartet_choices(SETTINGS)
+    return scale_quartets(choices, SETTINGS.carb.culture_file, SETTINGS.carb.topics, SCHEMA, 42)[0]
 
 
 def built(*topics, asked=NAMES, languages=("en", "ja"), per_topic=2, seed=1):
-    return built_quartets(topics, CULTURES, asked, languages, per_topic, seed)
+    return built_quartets(topics, CULTURES, asked, languages, per_topic, seed)[0]
 
 
 def test_mini_has_71_quartets_of_38_topics_and_two_of_a_topic_share_no_culture(ours):
@@ -94,7 +93,7 @@ def test_cultures_of_one_value_are_never_in_one_quartet_and_holidays_in_none():
     values = topic()["values"]
     values[0]["cultures"] = ["en", "zh"]
     world = {**CULTURES, "cultures": {**CULTURES["cultures"], "zh": CULTURES["cultures"]["en"]}}
-    found = built_quartets([topic(values=values)], world, [*NAMES, "zh"], ["en"], 2, 1)
+    found, _ = built_quartets([topic(values=values)], world, [*NAMES, "zh"], ["en"], 2, 1)
     assert len(found) == 1 and not {"en", "zh"} <= set(found[0].places)
     assert built(fact_topic("short_date")) == []  # de and ru write it alike
     assert built(fact_topic("holiday_date")) == []
@@ -111,7 +110,7 @@ def test_a_text_that_two_answers_share_in_a_language_of_the_scale_keeps_them_out
 def test_the_draw_depends_on_the_seed_and_on_no_other_topic(ours):
     def drawn(seed):
         choices = quartet_choices(SETTINGS) | {"per_topic": 1}
-        found = scale_quartets(choices, SETTINGS.carb.culture_file, SETTINGS.carb.topics, SCHEMA, seed)
+        found, _ = scale_quartets(choices, SETTINGS.carb.culture_file, SETTINGS.carb.topics, SCHEMA, seed)
         return {quartet.topic: tuple(quartet.places) for quartet in found}
 
     assert len(drawn(42)) == 38 and drawn(42) != drawn(43)
@@ -138,7 +137,7 @@ def test_a_place_without_a_name_and_topics_without_four_answers_are_named(tmp_pa
         scale_quartets, choices, culture_file, folder, SCHEMA, 1
     )
     culture_file.write_text(json.dumps(CULTURES))
-    assert len(scale_quartets(choices, culture_file, folder, SCHEMA, 1)) == 1
+    assert len(scale_quartets(choices, culture_file, folder, SCHEMA, 1)[0]) == 1
     few = choices | {"cultures": NAMES[:3]}
     assert "no topic has four of carb.cultures" in refused(
         scale_quartets, few, culture_file, folder, SCHEMA, 1
@@ -203,3 +202,13 @@ def test_all_faults_are_named_at_once_and_so_are_quartets_that_a_language_lacks(
     ):
         assert said in text
     assert "the files have no quartet" in refused(read_quartet_files, files_of(tmp_path, en=[]))
+
+
+def test_further_quartets_of_a_topic_share_no_culture_with_the_one_about_other_places():
+    choices = quartet_choices(SETTINGS)
+    found, further = scale_quartets(choices, SETTINGS.carb.culture_file, SETTINGS.carb.topics, SCHEMA, 42)
+    several = {one.topic for one in found if one.name.endswith("-2")}
+    assert further and {one.topic for one in further} <= several
+    for one in further:
+        first, second = (other for other in found if other.topic == one.topic)
+        assert not set(one.places) & set(second.places) and set(one.places) != set(first.places)

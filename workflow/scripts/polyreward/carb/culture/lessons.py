@@ -35,14 +35,17 @@ def parts_of(rows: Sequence[dict], seed: int) -> dict[str, str]:
     }
 
 
-def lesson_pairs(rows: Sequence[dict], seed: int) -> Iterator[dict]:
+def lesson_pairs(rows: Sequence[dict], further: Sequence[dict], seed: int) -> Iterator[dict]:
     """Yield the preference pairs of the quartets that are taught: a place's answer against the other three.
 
     A quartet is one request, so that all its pairs are in one batch. Each of its answers is right once and
-    wrong three times, so only what fits the place can be learnt. rows: of quartets.quartet_rows."""
+    wrong three times, so only what fits the place can be learnt. rows: of quartets.quartet_rows. further: the
+    rows of other quartets of these topics, about nearly the same places, which are in lessons only."""
     parts = parts_of(rows, seed)
-    for row in rows:
-        if parts.get(row["quartet"]) != TAUGHT or row["place"] is None:
+    topics = {row["topic"] for row in rows if parts.get(row["quartet"]) == TAUGHT}
+    lessons = [row for row in rows if parts.get(row["quartet"]) == TAUGHT]
+    for row in [*lessons, *(row for row in further if row["topic"] in topics)]:
+        if row["place"] is None:
             continue
         chosen = row["answers"][row["chosen"]]
         for number, rejected in enumerate(row["answers"]):

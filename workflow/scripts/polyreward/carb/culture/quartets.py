@@ -19,6 +19,7 @@ from polyreward.prepare.row_files import file_rows
 
 FOUR = 4  # places of a quartet
 FACT, FORMAT = KINDS = ("fact", "format")  # format: how a date, a price or a quotation is written
+FURTHER = 2  # quartets of a topic that only lessons have
 UNPLACED = "unplaced"  # the row of a quartet whose prompt names no place
 OWN = "own"  # the domain of quartets of the user's own
 
@@ -50,16 +51,17 @@ class Quartet:
 
 def scale_quartets(
     choices: Mapping, culture_file: str | Path, topics: str | Path, schema: str | Path, seed: int
-) -> list[Quartet]:
-    """Return a scale's quartets: those of the user's files, or those that are built from the topics.
+) -> tuple[list[Quartet], list[Quartet]]:
+    """Return a scale's quartets, those of the user's files or those that are built from the topics; and
+    further ones for lessons.
 
     choices: of sheet.data.quartet_choices. Raises PolyrewardError that lists every problem."""
     if choices["files"]:
-        return read_quartet_files(choices["files"])
+        return read_quartet_files(choices["files"]), []
     cultures = read_cultures(culture_file, choices["cultures"])
     asked = read_topics(topics, cultures, choices["domains"], read_yaml(schema))
     asked = drawn(asked, ["domain"], choices["topics_per_domain"], seed, "carb", "topic")
-    found = built_quartets(
+    found, further = built_quartets(
         asked, cultures, choices["cultures"], choices["languages"], choices["per_topic"], seed
     )
     if not found:
@@ -67,7 +69,7 @@ def scale_quartets(
             f"{topics}: no topic has four of carb.cultures with different answers, so there is no place"
             " quartet; name more cultures or domains, or carb.quartets.files"
         )
-    return found
+    return found, further
 
 
 def few_topics(quartets: Iterable[Quartet]) -> Iterator[str]:
@@ -90,17 +92,22 @@ def built_quartets(
     languages: Sequence[str],
     per_topic: int,
     seed: int,
-) -> list[Quartet]:
-    """Return quartets of each topic that asks all cultures one question, drawn by hash.
+) -> tuple[list[Quartet], list[Quartet]]:
+    """Return quartets of each topic that asks all cultures one question, drawn by hash; and further ones, for
+    lessons on the first of several, which share no culture with the others.
 
     Holidays are left out, since each culture is asked about its own. asked: cultures. per_topic: at most so
     many, which share no culture."""
-    found = []
+    found, further = [], []
     for topic in topics:
         if "values" not in topic and topic.get("fact") in (None, "holiday_date"):
             continue
         answers = _answers(topic, cultures, asked, languages)
-        for number, four in enumerate(_drawn(topic["id"], answers, per_topic, seed), 1):
+        options = _options(topic["id"], answers, seed)
+        own = _drawn(options, len(answers), per_topic)
+        others = {culture for four in own[1:] for culture in four}
+        more = [four for four in options if four not in own and others.isdisjoint(four)] if others else []
+        for number, four in enumerate([*own, *more[:FURTHER]], 1):
             wordings = {
                 language: Wording(
                     topic["prompt"][language],
@@ -111,8 +118,9 @@ def built_quartets(
             }
             kind = FORMAT if "fact" in topic else FACT
             name = f"{topic['id']}-{number}"
-            found.append(Quartet(name, topic["id"], topic["domain"], kind, four, wordings))
-    return found
+            quartet = Quartet(name, topic["id"], topic["domain"], kind, four, wordings)
+            (found if number <= len(own) else further).append(quartet)
+    return found, further
 
 
 def _answers(
@@ -149,10 +157,8 @@ def _framed(answer: str, cultures: dict, language: str) -> str:
     return cultures["languages"][language]["unlabelled"].replace("{answer}", answer)
 
 
-def _drawn(
-    topic: str, answers: Mapping[str, tuple[str, dict[str, str]]], count: int, seed: int
-) -> Sequence[Sequence[str]]:
-    """Return up to `count` sets of four cultures whose answers differ in all languages; no two share one."""
+def _options(topic: str, answers: Mapping[str, tuple[str, dict[str, str]]], seed: int) -> list[Sequence[str]]:
+    """Return all sets of four cultures whose answers differ in all languages, in an order drawn by hash."""
 
     def differ(four: Sequence[str]) -> bool:
         values, texts = zip(*(answers[culture] for culture in four), strict=True)
@@ -160,8 +166,12 @@ def _drawn(
         return len(set(values)) == FOUR and not any(map(any_alike, by_language))
 
     options = [four for four in combinations(answers, FOUR) if differ(four)]
-    options.sort(key=lambda four: job_seed(seed, "carb", "place quartet", topic, *four))
-    for size in range(min(count, len(answers) // FOUR), 0, -1):
+    return sorted(options, key=lambda four: job_seed(seed, "carb", "place quartet", topic, *four))
+
+
+def _drawn(options: Sequence[Sequence[str]], cultures: int, count: int) -> Sequence[Sequence[str]]:
+    """Return up to `count` of the options, no two of which share a culture. cultures: how many there are."""
+    for size in range(min(count, cultures // FOUR), 0, -1):
         for found in combinations(options, size):
             if len(set().union(*found)) == FOUR * size:
                 return found
