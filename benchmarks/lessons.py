@@ -61,6 +61,7 @@ def main() -> None:
     parser.add_argument("base", type=Path, help="cut base, results/work/4_models/cut_bases/NAME")
     parser.add_argument("quartets", type=Path, help="results/work/2_prepared/quartets/LANGUAGE.jsonl")
     parser.add_argument("pool", type=Path, help="results/work/3_translated/train/LANGUAGE.jsonl")
+    parser.add_argument("--further", type=Path, nargs="*", default=[], help="quartets that only lessons have")
     parser.add_argument("--epochs", type=float, default=5)
     parser.add_argument("--batch", type=int, default=2, help="requests in a batch")
     parser.add_argument(
@@ -68,7 +69,7 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     rows, pool = read_jsonl(arguments.quartets), read_jsonl(arguments.pool)
-    pairs = list(lesson_pairs(rows, SEED))
+    pairs = list(lesson_pairs(rows, read_jsonl(arguments.further), SEED))
     found = []
     for whole, with_pool in product((True, False), (True, False)):
         name = f"whole {whole}, pool {with_pool}"

@@ -67,7 +67,7 @@ class Plan(NamedTuple):
 
         carb, schema = self.settings.carb, self.project.file("workflow/schemas/carb_topics.schema.yaml")
         try:
-            quartets = scale_quartets(
+            quartets, _ = scale_quartets(
                 quartet_choices(self.settings), carb.culture_file, carb.topics, schema, self.settings.seed
             )
         except PolyrewardError as error:
