@@ -127,7 +127,15 @@ rule carb_quartets:
     # as preference pairs, where reward models are taught any.
     input:
         cultures=branch(not QUARTETS["files"], then=CARB.culture_file),
-        topics=[] if QUARTETS["files"] else sorted(map(str, Path(CARB.topics).glob("*.yaml"))),
+        topics=(
+            []
+            if QUARTETS["files"]
+            else sorted(
+                str(file)
+                for folder in (CARB.topics, CARB.quartets.topics)
+                for file in Path(folder).glob("*.yaml")
+            )
+        ),
         given=list(QUARTETS["files"].values()),
         schema=FILE("workflow/schemas/carb_topics.schema.yaml"),
     output:
@@ -145,7 +153,7 @@ rule carb_quartets:
     params:
         choices=QUARTETS,
         folder=lambda wc: CARB.topics,
-        teach=bool(CARB.lessons.bases),
+        teach=CARB.lessons.bases > 0,
         seed=SEED,
     script:
         "../scripts/prepare/carb_quartets.py"

@@ -125,8 +125,9 @@ def test_the_words_that_give_a_place_away_would_be_found():
         assert any(text.startswith(name) for name in GIVING_AWAY[language]), language
 
 
-def test_only_formats_are_of_that_kind():
-    formats = {topic["id"] for topic in read_yaml(FOLDER / "culture_formats.yaml")}
+def test_formats_and_codes_are_of_that_kind_and_nothing_else_is():
+    files = ("culture_formats.yaml", "culture_codes.yaml")
+    formats = {topic["id"] for file in files for topic in read_yaml(FOLDER / file)}
     assert {topic["id"] for topic in TOPICS if topic.get("kind") == "format"} == formats
 
 

@@ -52,9 +52,20 @@ def test_half_of_the_topics_with_two_quartets_are_taught_and_no_format_is():
     assert parts_of(rows("ko"), 1) == parts and parts_of(rows(), 2) != parts
 
 
-def test_too_few_topics_are_refused_with_what_to_do():
+def test_with_one_quartet_of_each_topic_there_are_no_other_places():
     single = [row for row in rows() if row["quartet"].endswith("-1")]
-    assert "raise carb.quartets.per_topic" in refused(lambda: parts_of(single, 1))
+    assert Counter(parts_of(single, 1).values()) == {TAUGHT: 15, UNSEEN: 15}
+
+
+def test_no_more_than_18_topics_are_taught():
+    many = [row for topic in range(60) for row in quartet_rows(quartet(topic, 1), "en")]
+    assert Counter(parts_of(many, 1).values()) == {TAUGHT: 18, UNSEEN: 42}
+
+
+def test_too_few_topics_are_refused_with_what_to_do():
+    assert "name more cultures or topics" in refused(
+        lambda: parts_of(list(quartet_rows(quartet(1, 1), "en")), 1)
+    )
 
 
 def test_a_lesson_is_a_quartet_whole_in_which_no_answer_is_better_than_another():

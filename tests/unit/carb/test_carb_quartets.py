@@ -27,26 +27,33 @@ SETTINGS = read_models([], ROOT).settings
 SCHEMA = ROOT / "workflow/schemas/carb_topics.schema.yaml"
 
 
+def whole(seed, per_topic=2):
+    """Return the quartets of all our topics in mini's languages, and further ones for lessons."""
+    choices = quartet_choices(SETTINGS) | {"per_topic": per_topic}
+    return scale_quartets(choices, SETTINGS.carb.culture_file, SETTINGS.carb.topics, SCHEMA, seed)
+
+
 @pytest.fixture(scope="module")
 def ours():
-    """The quartets of mini."""
-    choices = quartet_choices(SETTINGS)
-    return scale_quartets(choices, SETTINGS.carb.culture_file, SETTINGS.carb.topics, SCHEMA, 42)[0]
+    """The quartets of all our topics, two of each."""
+    return whole(42)[0]
 
 
 def built(*topics, asked=NAMES, languages=("en", "ja"), per_topic=2, seed=1):
     return built_quartets(topics, CULTURES, asked, languages, per_topic, seed)[0]
 
 
-def test_mini_has_71_quartets_of_38_topics_and_two_of_a_topic_share_no_culture(ours):
-    assert (len(ours), len({quartet.topic for quartet in ours})) == (71, 38)
-    assert {quartet.topic for quartet in ours if quartet.kind == FORMAT} == {
-        *("currency-sign", "short-date", "quotation-marks"),
-    }
+def test_our_98_topics_have_164_quartets_and_two_of_a_topic_share_no_culture(ours):
+    assert (len(ours), len({quartet.topic for quartet in ours})) == (164, 98)
+    formats = {quartet.topic for quartet in ours if quartet.kind == FORMAT}
+    assert (
+        len(formats) == 14 and {"currency-sign", "short-date", "quotation-marks", "calling-code"} <= formats
+    )
     for one, other in combinations(ours, 2):
         assert one.topic != other.topic or not set(one.places) & set(other.places)
-    assert list(few_topics(ours)) == [
-        "place quartets, format: 3 topics, fewer than 10, so that carb_culture.csv has no intervals of them"
+    assert list(few_topics(ours)) == []
+    assert list(few_topics(ours[:3])) == [
+        "place quartets, fact: 2 topics, fewer than 10, so that carb_culture.csv has no intervals of them"
     ]
 
 
@@ -109,11 +116,9 @@ def test_a_text_that_two_answers_share_in_a_language_of_the_scale_keeps_them_out
 
 def test_the_draw_depends_on_the_seed_and_on_no_other_topic(ours):
     def drawn(seed):
-        choices = quartet_choices(SETTINGS) | {"per_topic": 1}
-        found, _ = scale_quartets(choices, SETTINGS.carb.culture_file, SETTINGS.carb.topics, SCHEMA, seed)
-        return {quartet.topic: tuple(quartet.places) for quartet in found}
+        return {quartet.topic: tuple(quartet.places) for quartet in whole(seed, 1)[0]}
 
-    assert len(drawn(42)) == 38 and drawn(42) != drawn(43)
+    assert len(drawn(42)) == 98 and drawn(42) != drawn(43)
     alone = built(topic())
     assert built(topic(id="other"), topic())[1] == alone[0]
 
@@ -129,8 +134,10 @@ def test_a_place_without_a_name_and_topics_without_four_answers_are_named(tmp_pa
         "domains": ["values"],
         "topics_per_domain": None,
         "per_topic": 2,
+        "more_topics": tmp_path / "more",
+        "languages": ["en"],
     }
-    choices["languages"] = ["en"]
+    (tmp_path / "more").mkdir()
     (folder / "values.yaml").write_text(json.dumps([{k: v for k, v in topic().items() if k != "domain"}]))
     culture_file.write_text(json.dumps(world))
     assert "culture de: places is not in ja" in refused(
@@ -138,6 +145,10 @@ def test_a_place_without_a_name_and_topics_without_four_answers_are_named(tmp_pa
     )
     culture_file.write_text(json.dumps(CULTURES))
     assert len(scale_quartets(choices, culture_file, folder, SCHEMA, 1)[0]) == 1
+    again = [{k: v for k, v in topic().items() if k != "domain"}]
+    (tmp_path / "more/culture_again.yaml").write_text(json.dumps(again))
+    assert "is also in" in refused(scale_quartets, choices, culture_file, folder, SCHEMA, 1)
+    (tmp_path / "more/culture_again.yaml").unlink()
     few = choices | {"cultures": NAMES[:3]}
     assert "no topic has four of carb.cultures" in refused(
         scale_quartets, few, culture_file, folder, SCHEMA, 1
@@ -205,10 +216,9 @@ def test_all_faults_are_named_at_once_and_so_are_quartets_that_a_language_lacks(
 
 
 def test_further_quartets_of_a_topic_share_no_culture_with_the_one_about_other_places():
-    choices = quartet_choices(SETTINGS)
-    found, further = scale_quartets(choices, SETTINGS.carb.culture_file, SETTINGS.carb.topics, SCHEMA, 42)
-    several = {one.topic for one in found if one.name.endswith("-2")}
-    assert further and {one.topic for one in further} <= several
+    found, further = whole(42)
+    assert len(further) > 100
     for one in further:
-        first, second = (other for other in found if other.topic == one.topic)
-        assert not set(one.places) & set(second.places) and set(one.places) != set(first.places)
+        first, *others = (other for other in found if other.topic == one.topic)
+        assert set(one.places) != set(first.places)
+        assert not any(set(one.places) & set(other.places) for other in others)

@@ -5,6 +5,7 @@ from typing import Literal
 from polyreward.settings.base import (
     Candidates,
     Count,
+    CountFromZero,
     GrpoTraining,
     Language,
     Languages,
@@ -63,7 +64,10 @@ class Quartets(Section):
     """Place quartets: one question about four places, whose four answers differ."""
 
     per_topic: Count = 2
-    """Quartets of a topic, drawn by hash, that share no culture; fewer where there are fewer."""
+    """Quartets of a topic, drawn by hash, that share no culture; fewer where there are fewer. With one, no
+    model is asked about other places of a taught topic."""
+    topics: str = "resources/carb/topics_culture"
+    """Folder of culture_<name>.yaml, topics that only place quartets have, next to those of carb.topics."""
     files: dict[Language, str] = {}
     """Your own quartets instead, {language: file}, the same in every language (docs/howto/carb_items.md)."""
     judges: bool = True
@@ -74,8 +78,8 @@ class Lessons(Section):
     """Facts of place quartets that reward models are taught, each in its own language; all are asked in every
     language."""
 
-    bases: NamesOrNone = []
-    """Some of bases, whose reward models are taught."""
+    bases: CountFromZero = 0
+    """How many of bases, from the first: those whose reward models are taught."""
     epochs: Positive = 5.0
     """Passes over the lessons and the pool."""
     batch_size: Count = 2

@@ -47,7 +47,6 @@ NAMES = {
     "carb.cultures": "languages",
     "carb.embedding.model": "models",
     "carb.policies": "models",
-    "carb.lessons.bases": "bases",
     "think_as_locals.base": "models",
     "think_as_locals.datasets": "datasets",
     "think_as_locals.easy.dataset": "datasets",

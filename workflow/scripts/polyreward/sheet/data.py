@@ -98,6 +98,7 @@ def quartet_choices(settings: Settings) -> dict:
         "cultures": cultures,
         "domains": domains,
         "topics_per_domain": carb.topics_per_domain,
+        "more_topics": carb.quartets.topics,
         "languages": list(carb.quartets.files) or languages,
         "per_topic": carb.quartets.per_topic,
     }

@@ -178,9 +178,8 @@ def trained_models(settings: Settings, seeds: Sequence[int] = (1,)) -> list[str]
 
 def lesson_models(settings: Settings) -> list[str]:
     """Return the reward models that are trained here again, with lessons on place quartets."""
-    lessons = settings.carb.lessons
-    languages = quartet_choices(settings)["languages"]
-    names = product(lessons.bases, languages, settings.reward_model_seeds)
+    bases, languages = settings.bases[: settings.carb.lessons.bases], quartet_choices(settings)["languages"]
+    names = product(bases, languages, settings.reward_model_seeds)
     return [str(ModelName(*parts)) for parts in names if parts[1] in settings.languages]
 
 

@@ -7,27 +7,29 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.seeds import job_seed
 
 # What a quartet is to a reward model that had lessons: taught; about other places of a taught topic; or new
+LESSONS = 18  # topics that are taught, at most
 TAUGHT, OTHER_PLACES, UNSEEN = PARTS = ("taught", "other places", "unseen topic")
 
 
 def parts_of(rows: Sequence[dict], seed: int) -> dict[str, str]:
     """Return the part of PARTS that each quartet of facts belongs to, the same in every language.
 
-    Of the topics that have two quartets or more, half are drawn by hash. Their first quartet is taught; the
-    others are about other places. rows: of quartets.quartet_rows. Raises PolyrewardError where fewer than two
-    topics have two."""
+    The first quartets of some topics are taught, drawn by hash: of half of those with the most quartets, and
+    of LESSONS at most. Their other quartets are about other places. rows: of quartets.quartet_rows. Raises
+    PolyrewardError where fewer than two topics can be drawn from."""
     quartets: dict[str, list[str]] = {}
     for row in rows:
         if row["kind"] == FACT and row["quartet"] not in quartets.setdefault(row["topic"], []):
             quartets[row["topic"]].append(row["quartet"])
-    several = [topic for topic, names in quartets.items() if len(names) > 1]
-    if len(several) < 2:
+    most = max(map(len, quartets.values()), default=0)
+    topics = [topic for topic, names in quartets.items() if len(names) == most]
+    if len(topics) < 2:
         raise PolyrewardError(
-            "place quartets: fewer than two topics have two quartets, so none can be taught and asked about"
-            " other places; raise carb.quartets.per_topic, name more cultures, or leave carb.lessons out"
+            f"place quartets: {len(topics)} topics of facts can be taught, and lessons need two, one of them"
+            " without a lesson; name more cultures or topics, or leave carb.lessons out"
         )
-    drawn = sorted(several, key=lambda topic: job_seed(seed, "carb", "lesson", topic))
-    taught = set(drawn[: (len(drawn) + 1) // 2])
+    topics.sort(key=lambda topic: job_seed(seed, "carb", "lesson", topic))
+    taught = set(topics[: min(LESSONS, len(topics) // 2)])
     return {
         name: UNSEEN if topic not in taught else OTHER_PLACES if number else TAUGHT
         for topic, names in quartets.items()

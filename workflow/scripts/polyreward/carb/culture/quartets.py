@@ -18,7 +18,9 @@ from polyreward.core.yaml_files import read_yaml
 from polyreward.prepare.row_files import file_rows
 
 FOUR = 4  # places of a quartet
-FACT, FORMAT = KINDS = ("fact", "format")  # format: how a date, a price or a quotation is written
+# format: how a date, a price or a quotation is written, or a code
+FACT, FORMAT = KINDS = ("fact", "format")
+CULTURE = "culture"  # the domain of topics that only quartets have
 FURTHER = 2  # quartets of a topic that only lessons have
 UNPLACED = "unplaced"  # the row of a quartet whose prompt names no place
 OWN = "own"  # the domain of quartets of the user's own
@@ -59,7 +61,20 @@ def scale_quartets(
     if choices["files"]:
         return read_quartet_files(choices["files"]), []
     cultures = read_cultures(culture_file, choices["cultures"])
-    asked = read_topics(topics, cultures, choices["domains"], read_yaml(schema))
+    shape = read_yaml(schema)
+    asked = read_topics(topics, cultures, choices["domains"], shape)
+    further = any(Path(choices["more_topics"]).glob(f"{CULTURE}*.yaml"))
+    more = read_topics(choices["more_topics"], cultures, [CULTURE], shape) if further else []
+    names = {topic["id"] for topic in asked}
+    raise_all(
+        (
+            f"{choices['more_topics']}: topic `{topic['id']}` is also in {topics}; rename one"
+            for topic in more
+            if topic["id"] in names
+        ),
+        "place quartets",
+    )
+    asked += more
     asked = drawn(asked, ["domain"], choices["topics_per_domain"], seed, "carb", "topic")
     found, further = built_quartets(
         asked, cultures, choices["cultures"], choices["languages"], choices["per_topic"], seed
@@ -106,7 +121,7 @@ def built_quartets(
         options = _options(topic["id"], answers, seed)
         own = _drawn(options, len(answers), per_topic)
         others = {culture for four in own[1:] for culture in four}
-        more = [four for four in options if four not in own and others.isdisjoint(four)] if others else []
+        more = [four for four in options if four not in own and others.isdisjoint(four)]
         for number, four in enumerate([*own, *more[:FURTHER]], 1):
             wordings = {
                 language: Wording(
@@ -116,7 +131,7 @@ def built_quartets(
                 )
                 for language in languages
             }
-            kind = FORMAT if "fact" in topic else FACT
+            kind = FORMAT if "fact" in topic or topic.get("kind") == FORMAT else FACT
             name = f"{topic['id']}-{number}"
             quartet = Quartet(name, topic["id"], topic["domain"], kind, four, wordings)
             (found if number <= len(own) else further).append(quartet)

@@ -50,6 +50,8 @@ def taught_table(
     records = []
     for part in PARTS:
         inside = quartets["quartet"].map(parts).eq(part).to_numpy()
+        if not inside.any():
+            continue
         topics = list(quartets.loc[inside, "topic"])
         culture = Culture({key: table[inside] for key, table in tables.items()}, topics, interval)
         for (base, language), models in own.groupby(["base", "trained_in"], sort=False):
