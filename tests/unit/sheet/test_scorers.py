@@ -54,6 +54,7 @@ def test_a_row_says_of_each_scorer_its_kind_base_training_seed_and_ties():
     expected = [
         *trained,
         ("a_en_seed3", "classifier", "a", "en", 3, "wrong"),  # of the gate
+        *((f"a_ko{suffix}-taught", "classifier", "a", "ko", seed, "wrong") for seed, suffix in ((1, ""), (2, "_seed2"))),
         ("my-rm", "classifier", "my-rm", "", None, "wrong"),  # nothing says on which base
         ("judge", "generative", "b", "", None, "wrong"),
         ("judge-knockout", "generative", "b", "", None, "wrong"),
