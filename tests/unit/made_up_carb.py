@@ -12,8 +12,8 @@ from polyreward.carb.culture.comparison import Culture
 from polyreward.carb.downstream.correlation import ERRORS
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.carb.scores import SCORE_COLUMNS
-from polyreward.claims.carb_evidence import CarbEvidence, Judges, Places, Sensitivity, TopicScores
-from polyreward.core.naming import BEST_OF_N
+from polyreward.claims.carb_evidence import CarbEvidence, Facts, Judges, Places, Sensitivity, TopicScores
+from polyreward.core.naming import BEST_OF_N, taught
 from polyreward.think_as_locals.comparison import MEASURES, JudgeDraws
 
 CULTURES, DOMAINS = ["de", "ja"], ["commonsense", "values", "safety", "linguistics"]
@@ -133,12 +133,28 @@ def places(known, languages=("en", "es"), seeds=1, topics=20):
     return Places(culture, languages, "en", {("b", "en"): [names[f"rm{n}"] for n in range(seeds)]})
 
 
+def facts(known, languages=("en", "es", "ko"), seeds=1, topics=18):
+    """Return evidence of facts that a base's reward model was taught in English.
+
+    known: {(scorer, language): share of the facts that it has}. Scorers are "taught" and "before"; chance
+    where none is named."""
+    models = [f"b_en_{n}" for n in range(seeds)]
+    tables = {}
+    for (kind, name), language in product((("taught", taught), ("before", str)), languages):
+        share = known.get((kind, language))
+        has = np.zeros(topics) if share is None else first_or_last(share, topics)
+        for model in models:
+            tables[name(model), language] = has[:, None, None] * np.eye(4)
+    culture = Culture(tables, list(map(str, range(topics))), INTERVAL)
+    return Facts(culture, languages, "en", {"b": [taught(model) for model in models]})
+
+
 def carb_evidence(**parts):
     """Return evidence with neutral parts for those that are not given."""
     rising, nearly = np.arange(12.0), np.arange(12.0) + 0.3 * (-1) ** np.arange(12)
     given = {
         "scores": even_scores(), "sensitivity": even_sensitivity(), "points": points(rising, rising[::-1], nearly),
         "seed": 1, "length_scores": length_scores(), "length_sensitivity": sensitivity({"length": (0.5, 0.5)}),
-        "places": places({}), "judges": judges(dict.fromkeys(("base", "base-with-criteria", "warmup", "full", "no-corr", "no-appr"), 0.5)),
+        "places": places({}), "facts": facts({}), "judges": judges(dict.fromkeys(("base", "base-with-criteria", "warmup", "full", "no-corr", "no-appr"), 0.5)),
     }  # fmt: skip
     return CarbEvidence(**{**given, **parts})

@@ -26,6 +26,10 @@ rule carb_claims:
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
             row=lookup("table == 'carb_culture'", within=SCORES),
         ),
+        taught=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'carb_taught'", within=SCORES),
+        ),
         sheet="<results>/work/scorers.csv",
         published=expand(
             FILE("resources/published/carb_{table}.csv"),

@@ -95,9 +95,10 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
         "gone": "generative",
         "loglik-b": "baseline",
         "b_en": "classifier",
+        "b_en-taught": "classifier",
     }
     files = types.SimpleNamespace(
-        scores=[], rewrites=[], rewardbench=[], judged=[], culture=[], quartets=[], points=tmp_path / "points.csv",
+        scores=[], rewrites=[], rewardbench=[], judged=[], culture=[], quartets=[], taught=[], points=tmp_path / "points.csv",
         sheet=sheet_file(tmp_path, kinds, bases={"loglik-b": "b"}),
     )  # fmt: skip
 
@@ -143,8 +144,17 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
             for row in rows for place in range(4)
         ]  # fmt: skip
         write(files.culture, pd.DataFrame(scored), "quartets", name)
+        if name == "b_en":
+            files.taught.append(files.culture[-1])
+    scored = [
+        {"id": row["id"], "candidate": place, "score": float(place == (row["chosen"] or 0)), "language": "en"}
+        for row in rows for place in range(4)
+    ]  # fmt: skip
+    write(files.taught, pd.DataFrame(scored), "quartets", "b_en-taught")
     evidence = read_carb_evidence(files, cells, ["ja"], BENCHMARK, "en", interval)
     assert evidence.places.trainings == {("b", "en"): ["b_en"]}
+    assert evidence.facts.models == {"b": ["b_en-taught"]} and evidence.facts.culture.n_topics == 6
+    assert evidence.facts.draws("b", "en")[0] == evidence.facts.draws("b", "en", lessons=False)[0] == 100
     assert quantity("knowledge_of_places", evidence, of="base").contrasts.points == pytest.approx([50])
     assert quantity("places_kept", evidence).contrasts.points == pytest.approx([0])
     assert found("lead_of_generative", evidence, of="mean") == (HOLDS, pytest.approx(50))

@@ -10,6 +10,7 @@ from made_up_carb import (
     TOPICS,
     carb_evidence,
     carb_scores,
+    facts,
     judges,
     places,
     points,
@@ -21,7 +22,7 @@ from support import script
 
 from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, UNDECIDED, Rule, extreme, verdict
 from polyreward.carb.perturbation.sensitivity import indices_by_wording, sensitivity_index
-from polyreward.claims.carb_evidence import Sensitivity
+from polyreward.claims.carb_evidence import Facts, Sensitivity
 from polyreward.claims.estimate import UntestableError
 
 steiger = script("analyse/carb_regressions").steiger
@@ -304,6 +305,33 @@ def test_what_a_run_cannot_test_says_why(name, options, made, said):
 
 def of_places(known, **more):
     return carb_evidence(places=places(known, **more))
+
+
+def of_facts(known, **more):
+    return carb_evidence(facts=facts(known, **more))
+
+
+def test_facts_that_were_taught_are_found_where_the_reward_model_has_more_than_without_lessons():
+    taught = {("taught", "en"): 1.0, ("taught", "es"): 0.5, ("taught", "ko"): 1 / 3}
+    assert found("facts_found", of_facts(taught)) == (HOLDS, pytest.approx(75 / 3))
+    before = {("before", language): share for (_, language), share in taught.items()}
+    assert found("facts_found", of_facts(taught | before)) == (UNDECIDED, pytest.approx(0))
+    assert found("facts_found", carb_evidence())[0] == UNDECIDED
+    estimate = quantity("facts_found", of_facts(taught, seeds=3))
+    assert (estimate.trainings, estimate.n, estimate.n_of) == (3, 18, "topics")
+
+
+def test_facts_by_language_is_the_least_lead_of_the_language_of_the_lessons():
+    taught = {("taught", "en"): 1.0, ("taught", "es"): 2 / 3, ("taught", "ko"): 1 / 3}
+    assert found("facts_found_by_language", of_facts(taught)) == (HOLDS, pytest.approx(25))
+    everywhere = {("taught", language): 1.0 for language in ("en", "es", "ko")}
+    assert found("facts_found_by_language", of_facts(everywhere))[0] == UNDECIDED
+
+
+def test_a_run_without_lessons_decides_nothing_about_them_and_says_what_to_set():
+    none = Facts(None, ["en", "es"], "en", {})
+    with pytest.raises(UntestableError, match="set carb.lessons.bases"):
+        quantity("facts_found", carb_evidence(facts=none))
 
 
 def test_knowledge_of_places_is_swaps_above_chance_and_about_trainings_for_reward_models_only():

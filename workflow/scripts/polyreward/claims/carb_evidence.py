@@ -14,7 +14,9 @@ from polyreward.analysis.accuracies import training_cases
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.culture.comparison import Culture, read_culture
+from polyreward.carb.culture.lessons import TAUGHT
 from polyreward.carb.culture.quartets import FACT
+from polyreward.carb.culture.taught import read_taught, taught_models, without_lessons
 from polyreward.carb.downstream.correlation import POINT_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard, by_scorer, check_same_items, in_all
 from polyreward.carb.perturbation.sensitivity import (
@@ -181,6 +183,35 @@ class Places:
         return training_cases(each, list(self.trainings).index(key), len(self.trainings), self.n_trainings)
 
 
+class Facts:
+    """Best of four (%) of facts that reward models were taught in the source language.
+
+    culture: None where none was taught any. models: {base: those that were taught, one for each seed}."""
+
+    def __init__(
+        self,
+        culture: Culture | None,
+        languages: Sequence[str],
+        source: str,
+        models: Mapping[str, Sequence[str]],
+    ):
+        self.culture, self.languages, self.source, self.models = (
+            culture,
+            list(languages),
+            source,
+            dict(models),
+        )
+        self.n_trainings = len(next(iter(models.values()), []))
+
+    def draws(self, base: str, language: str, lessons: bool = True) -> np.ndarray:
+        """Return the resamples (1 + resamples, cases) in a language, as Accuracies.training_draws has them.
+
+        lessons: or of the same reward models without."""
+        names = [name if lessons else without_lessons(name) for name in self.models[base]]
+        each = np.stack([self.culture.draws(name, language, "best_of_four") for name in names], axis=1)
+        return training_cases(each, list(self.models).index(base), len(self.models), self.n_trainings)
+
+
 @dataclasses.dataclass(frozen=True)
 class CarbEvidence:
     """All evidence for the CARB paper's claims.
@@ -193,6 +224,7 @@ class CarbEvidence:
     points: pd.DataFrame
     judges: Judges
     places: Places
+    facts: Facts
     length_scores: TopicScores
     length_sensitivity: Sensitivity
     seed: int
@@ -215,8 +247,8 @@ def read_carb_evidence(
     source: str,
     interval: Interval,
 ) -> CarbEvidence:
-    """Read the inputs of rule carb_claims: scores, rewrites, points, rewardbench, judged, quartets, culture
-    and sheet.
+    """Read the inputs of rule carb_claims: scores, rewrites, points, rewardbench, judged, quartets, culture,
+    taught and sheet.
 
     cells: CARB's cultures and domains. judged_cultures: on which judges are compared. source: the source
     language."""
@@ -242,6 +274,7 @@ def read_carb_evidence(
         points,
         Judges(draws, n_templates, n_topics),
         read_places(inputs.quartets, inputs.culture, sheet, source, interval),
+        read_facts(inputs.quartets, inputs.taught, sheet, source, interval),
         TopicScores(everyone, interval, [LENGTH]),
         Sensitivity(of_length, of_items, interval),
         interval.seed,
@@ -261,3 +294,18 @@ def read_places(
     trainings = {(base, source): list(names) for base, names in scored.groupby("base", sort=False)["scorer"]}
     culture = read_culture(item_files, score_files, sheet, interval).get(FACT)
     return Places(culture, languages, source, trainings)
+
+
+def read_facts(
+    item_files: Sequence[str | Path],
+    score_files: Sequence[str | Path],
+    sheet: pd.DataFrame,
+    source: str,
+    interval: Interval,
+) -> Facts:
+    """Read what reward models that had lessons in the source language know of the facts, in all languages."""
+    languages = [Path(path).stem for path in item_files]
+    own = taught_models(sheet.set_index("scorer"))
+    models = own[own["trained_in"] == source].groupby("base", sort=False)
+    culture = read_taught(item_files, score_files, interval).get(TAUGHT)
+    return Facts(culture, languages, source, {base: list(rows.index) for base, rows in models})

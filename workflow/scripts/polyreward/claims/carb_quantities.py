@@ -1,6 +1,6 @@
 """The CARB paper's quantities in workflow/claims.yaml, as functions of the evidence and their options."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from polyreward.carb.downstream.correlation import (
     reliability,
 )
 from polyreward.carb.perturbation.sensitivity import NO_REWRITES
-from polyreward.claims.carb_evidence import CarbEvidence, Places
+from polyreward.claims.carb_evidence import CarbEvidence, Facts, Places
 from polyreward.claims.estimate import Estimate, require
 
 # Of each reward model and judge on CARB's items, whatever the setting reward_model_seeds
@@ -202,6 +202,28 @@ def places_by_language(evidence: CarbEvidence, of: str) -> Estimate:
     return _of_places(places, leads, of)
 
 
+def facts_found(evidence: CarbEvidence) -> Estimate:
+    """Return best of four of facts taught in the source language, asked in each other one, minus that of the
+    same reward models without lessons; mean over bases."""
+    facts = _with_lessons(evidence)
+
+    def gain(base: str, language: str) -> np.ndarray:
+        return facts.draws(base, language) - facts.draws(base, language, lessons=False)
+
+    return _of_facts(facts, gain)
+
+
+def facts_found_by_language(evidence: CarbEvidence) -> Estimate:
+    """Return best of four of facts taught in the source language, asked in it minus in each other one, mean
+    over bases."""
+    facts = _with_lessons(evidence)
+
+    def lead(base: str, language: str) -> np.ndarray:
+        return facts.draws(base, facts.source) - facts.draws(base, language)
+
+    return _of_facts(facts, lead)
+
+
 def _with_places(evidence: CarbEvidence) -> Places:
     places = evidence.places
     require(places.culture is not None, "no place quartet asks about facts")
@@ -226,6 +248,30 @@ def _of_places(places: Places, leads: Sequence[np.ndarray], of: str) -> Estimate
         f"paired bootstrap over topics{'' if of_each is None else ' and variance between trainings'}",
         f"Bases: {len(places.bases)}; place quartets: {places.culture.n_quartets}.",
         trainings=places.n_trainings if trained else None,
+    )
+
+
+def _with_lessons(evidence: CarbEvidence) -> Facts:
+    facts = evidence.facts
+    require(facts.models, f"no reward model had lessons in {facts.source}; set carb.lessons.bases")
+    require(facts.culture is not None, "no place quartet asks about facts")
+    require(len(facts.languages) > 1, f"place quartets are in {facts.source} only; add a language")
+    return facts
+
+
+def _of_facts(facts: Facts, lead: Callable[[str, str], np.ndarray]) -> Estimate:
+    """Return an estimate of a lead, (1 + resamples, cases), mean over bases, in each language but that of the
+    lessons."""
+    others = [language for language in facts.languages if language != facts.source]
+    leads = [np.mean([lead(base, language) for base in facts.models], axis=0) for language in others]
+    values, of_each = split_cases(np.stack(leads, axis=1), facts.n_trainings)
+    return Estimate(
+        from_draws(values, facts.culture.freedom, of_each),
+        facts.culture.n_topics,
+        "topics",
+        f"paired bootstrap over topics{'' if of_each is None else ' and variance between trainings'}",
+        f"Bases: {len(facts.models)}; place quartets: {facts.culture.n_quartets}.",
+        trainings=facts.n_trainings,
     )
 
 
@@ -290,5 +336,7 @@ QUANTITIES = {
         knowledge_of_places,
         places_kept,
         places_by_language,
+        facts_found,
+        facts_found_by_language,
     )
 }

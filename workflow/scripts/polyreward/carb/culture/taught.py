@@ -24,9 +24,41 @@ TAUGHT_COLUMNS = [*KEYS, *NUMBERS, "trainings", *COUNTS, "note"]
 COST_COLUMNS = ["base", "language", "avg", "before", "difference", "low", "high", "trainings", "n_templates"]
 
 
+def read_taught(
+    item_files: Iterable[str | Path], score_files: Iterable[str | Path], interval: Interval
+) -> dict[str, Culture]:
+    """Read the scores of reward models with lessons, and of the same without: {part of PARTS: their Culture}.
+
+    Parts without a quartet are left out. Without score files there is none."""
+    paths = [str(path) for path in score_files]
+    if not paths:
+        return {}
+    files = {Path(path).stem: pd.DataFrame(read_jsonl(path)) for path in item_files}
+    scores = by_scorer(paths, dict.fromkeys(Path(path).parent.name for path in paths), "quartets")
+    tables = {
+        (name, language): score_tables(of_scorer[of_scorer["language"] == language], items, name)[0]
+        for name, of_scorer in scores.items()
+        for language, items in files.items()
+    }
+    rows = next(iter(files.values()))
+    quartets, parts = rows.drop_duplicates("quartet"), parts_of(rows.to_dict("records"), interval.seed)
+    found = {}
+    for part in PARTS:
+        inside = quartets["quartet"].map(parts).eq(part).to_numpy()
+        if inside.any():
+            topics = list(quartets.loc[inside, "topic"])
+            found[part] = Culture({key: table[inside] for key, table in tables.items()}, topics, interval)
+    return found
+
+
+def taught_models(sheet: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the sheet that are reward models with lessons."""
+    return sheet[[is_taught(name) for name in sheet.index]]
+
+
 def taught_table(
-    item_files: Iterable[str | Path],
-    score_files: Iterable[str | Path],
+    item_files: Sequence[str | Path],
+    score_files: Sequence[str | Path],
     sheet: pd.DataFrame,
     interval: Interval,
 ) -> pd.DataFrame:
@@ -35,30 +67,15 @@ def taught_table(
     before: best of four of the same reward model without lessons, with the same seeds. gain: the difference,
     paired by quartet. Intervals are by bootstrap over topics, with the variance between trainings.
     sheet: of all scorers; the taught ones have scores in all languages of the files."""
-    files = {Path(path).stem: pd.DataFrame(read_jsonl(path)) for path in item_files}
-    paths = [str(path) for path in score_files]
-    names = list(dict.fromkeys(Path(path).parent.name for path in paths))
-    scores = by_scorer(paths, names, "quartets")
-    tables = {
-        (name, language): score_tables(of_scorer[of_scorer["language"] == language], items, name)[0]
-        for name, of_scorer in scores.items()
-        for language, items in files.items()
-    }
-    rows = next(iter(files.values()))
-    quartets, parts = rows.drop_duplicates("quartet"), parts_of(rows.to_dict("records"), interval.seed)
-    own = sheet.loc[[name for name in names if is_taught(name)]]
     records = []
-    for part in PARTS:
-        inside = quartets["quartet"].map(parts).eq(part).to_numpy()
-        if not inside.any():
-            continue
-        topics = list(quartets.loc[inside, "topic"])
-        culture = Culture({key: table[inside] for key, table in tables.items()}, topics, interval)
-        for (base, language), models in own.groupby(["base", "trained_in"], sort=False):
-            for found_in in files:
-                key = {"part": part, "base": base, "taught_in": language, "language": found_in}
-                records.append(key | _numbers(culture, list(models.index), found_in))
-    return pd.DataFrame(records)[TAUGHT_COLUMNS].astype(dict.fromkeys([*COUNTS, "trainings"], "Int64"))
+    for part, culture in read_taught(item_files, score_files, interval).items():
+        for (base, language), models in taught_models(sheet).groupby(["base", "trained_in"], sort=False):
+            for asked_in in (Path(path).stem for path in item_files):
+                key = {"part": part, "base": base, "taught_in": language, "language": asked_in}
+                records.append(key | _numbers(culture, list(models.index), asked_in))
+    return pd.DataFrame(records, columns=TAUGHT_COLUMNS).astype(
+        dict.fromkeys([*COUNTS, "trainings"], "Int64")
+    )
 
 
 def _numbers(culture: Culture, models: Sequence[str], language: str) -> dict:
