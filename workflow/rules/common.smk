@@ -26,6 +26,7 @@ from polyreward.sheet.data import (
     dataset_file,
     drawn_share,
     judge_kinds,
+    own_benchmark_file,
     paper_benchmarks,
     quartet_choices,
 )

@@ -115,3 +115,21 @@ use rule base_model as random_base_model with:
         "<logs>/random_base_model/{base}.log",
     benchmark:
         "<benchmarks>/random_base_model/{base}.tsv"
+
+
+rule solution_pairs:
+    # Wrong solutions of problems that have a worked one. All languages are read, so that each has the same problems.
+    input:
+        "<sources>/worked_solutions/{dataset}.jsonl",
+    output:
+        "<prepared>/solution_pairs/{dataset}_{language}.jsonl",
+    log:
+        "<logs>/solution_pairs/{dataset}_{language}.log",
+    benchmark:
+        "<benchmarks>/solution_pairs/{dataset}_{language}.tsv"
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        seed=seed_of("solution_pairs"),
+    script:
+        "../scripts/prepare/solution_pairs.py"

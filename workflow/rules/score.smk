@@ -155,6 +155,22 @@ rule base_likelihood_scores:
         "../scripts/score/base_likelihood_scores.py"
 
 
+use rule base_likelihood_scores as own_likelihood_scores with:
+    # The same on a benchmark that is made from a dataset, in its language.
+    input:
+        base=lambda wc: MODELS.base(wc.base),
+        rows=["<translated>/{benchmark}/{language}.jsonl"],
+    output:
+        loglik=["<scores>/{benchmark}/loglik-{base}/{language}.parquet"],
+        pmi=["<scores>/{benchmark}/pmi-{base}/{language}.parquet"],
+    log:
+        "<logs>/own_likelihood_scores/{benchmark}_{base}_{language}.log",
+    benchmark:
+        "<benchmarks>/own_likelihood_scores/{benchmark}_{base}_{language}.tsv"
+    wildcard_constraints:
+        benchmark=one_of(name for name, own in OWN.items() if own.dataset),
+
+
 rule base_probe_scores:
     # A linear probe on the base as reward models start from it.
     input:

@@ -103,6 +103,22 @@ rule dataset:
         "../scripts/sources/dataset.py"
 
 
+rule worked_solutions:
+    # Problems with worked solutions out of a package, for benchmarks that name such a dataset.
+    output:
+        "<sources>/worked_solutions/{dataset}.jsonl",
+    log:
+        "<logs>/worked_solutions/{dataset}.log",
+    benchmark:
+        "<benchmarks>/worked_solutions/{dataset}.tsv"
+    conda:
+        "../../envs/sources.yaml"
+    params:
+        entry=lambda wc: CATALOG.datasets[wc.dataset],
+    script:
+        "../scripts/sources/worked_solutions.py"
+
+
 rule judge_question:
     # Only where judge_wordings asks for the published words; else judges are asked in ours.
     output:

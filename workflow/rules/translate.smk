@@ -60,7 +60,7 @@ use rule translated_rows as engine_sample with:
 
 rule own_benchmark:
     input:
-        lambda wc: OWN[wc.benchmark].path,
+        lambda wc: own_benchmark_file(SETTINGS, wc.benchmark),
     output:
         "<translated>/{benchmark}/{language}.jsonl",
     log:

@@ -2,7 +2,8 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from polyreward.core.yaml_files import read_yaml
 from polyreward.settings.base import (
@@ -30,6 +31,8 @@ from polyreward.settings.transfer import (
     TemplatesPerSection,
 )
 from polyreward.settings.translation import Translation
+
+PAIRS_OF = ("path", "dataset")
 
 
 class OffTheShelfRows(Section):
@@ -59,17 +62,40 @@ class Devices(Section):
 
 
 class OwnBenchmark(Section):
-    """A benchmark of your own."""
+    """A benchmark of your own: exactly one of path and dataset."""
 
-    path: str
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [place]} for place in PAIRS_OF]})
+
+    path: str = optional()
     """A file of pairs in any format and layout of docs/reference/files.md: id, subset, prompt, chosen,
     rejected (one or a list; chosen beats all)."""
+    dataset: str = optional()
+    """Worked solutions that pairs are made of: a name in workflow/catalog/datasets.yaml, of kind pypi. The
+    bases' log-likelihood and PMI are scored, too."""
     language: Language
     """Its language, an ISO 639 code."""
     layout: str = optional()
     """Layout of the file, as in docs/reference/files.md; left out: found by its columns."""
     about: str = optional()
     """What it holds, in a sentence for its table's caption."""
+
+    @model_validator(mode="after")
+    def _one_place(self):
+        if (self.path is None) == (self.dataset is None):
+            raise PydanticCustomError("place", "must have exactly one of path and dataset")
+        return self
+
+
+def _without_null(entries: Any) -> Any:
+    if not isinstance(entries, dict):
+        return entries
+    return {name: entry for name, entry in entries.items() if entry is not None}
+
+
+OwnBenchmarks = Annotated[
+    dict[PlainName, OwnBenchmark],
+    BeforeValidator(_without_null, json_schema_input_type=dict[PlainName, OwnBenchmark | None]),
+]
 
 
 class Scoring(Section):
@@ -155,9 +181,9 @@ class Settings(Section):
     """The CARB benchmark."""
     think_as_locals: ThinkAsLocals
     """Think-as-Locals."""
-    own_benchmarks: dict[PlainName, OwnBenchmark]
+    own_benchmarks: OwnBenchmarks
     """Your own benchmarks by name, scored by your own reward models, those trained here and text baselines;
-    the table is benchmark_<name>.csv."""
+    the table is benchmark_<name>.csv. Null leaves out one of config.yaml."""
     reward_models: RewardModels
     """Your own reward models by name, next to those trained here; each gets a row in every table of
     scorers."""

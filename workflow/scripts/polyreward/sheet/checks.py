@@ -178,6 +178,8 @@ def _benchmarks(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
         if own.language not in catalog.languages and not localedata.exists(own.language):
             text = f"`{own.language}` is no language of CLDR; give its ISO 639 code, such as pt"
             yield Problem(("own_benchmarks", name, "language"), text)
+        if own.dataset is not None:
+            yield from _of_solutions(("own_benchmarks", name), own.dataset, own.language, catalog)
         if own.layout is not None:
             from polyreward.prepare.pair_layouts import (
                 LAYOUTS,  # brings pandas, for which the Snakefile does not wait
@@ -185,6 +187,15 @@ def _benchmarks(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
 
             key = ("own_benchmarks", name, "layout")
             yield from unknown_names(key, [own.layout], LAYOUTS, "the list of layouts")
+
+
+def _of_solutions(key: Key, dataset: str, language: str, catalog: Catalog) -> Iterator[Problem]:
+    solved = {name: one for name, one in catalog.datasets.items() if one["kind"] == "pypi"}
+    yield from unknown_names((*key, "dataset"), [dataset], solved, f"{FILES['datasets']}, of kind pypi,")
+    there = solved.get(dataset, {}).get("languages", {language})
+    if language not in there:
+        text = f"`{dataset}` has no `{language}` that people checked; it has {', '.join(there)}"
+        yield Problem((*key, "language"), text)
 
 
 def _reward_models(settings: Settings, catalog: Catalog) -> Iterator[Problem]:

@@ -75,6 +75,13 @@ def dataset_file(settings: Settings, catalog: Catalog, dataset: str) -> str:
     return catalog.datasets[dataset].get("path", stage(settings.results, "sources", f"data/{dataset}.jsonl"))
 
 
+def own_benchmark_file(settings: Settings, name: str) -> str:
+    """Return the file of pairs of a benchmark of the user's own, or of one that is made from a dataset."""
+    own = settings.own_benchmarks[name]
+    made = stage(settings.results, "prepared", f"solution_pairs/{own.dataset}_{own.language}.jsonl")
+    return made if own.dataset else own.path
+
+
 def carb_parts(carb: Carb) -> tuple[list[str], list[str]]:
     """Return the cultures and the domains that CARB's references are built for.
 

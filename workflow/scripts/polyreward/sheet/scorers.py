@@ -318,7 +318,9 @@ def _cells(settings: Settings, rows: dict[str, Scorer]) -> Iterator[tuple[str, s
         yield "transfer_claims", main, name, language
     for name, own in settings.own_benchmarks.items():
         text = TEXT_BASELINES if own.language in languages else []
-        for scorer in [*configured, *first, *text]:
+        kinds = ("loglik", "pmi") if own.dataset else ()
+        untrained = [of_base(kind, base) for base, kind in product(settings.bases, kinds)]
+        for scorer in [*configured, *first, *text, *untrained]:
             yield f"benchmark_{name}", name, scorer, own.language
     for name in settings.off_the_shelf:
         yield "anchor", ANCHORS[0], name, source
