@@ -9,6 +9,17 @@ __all__ = ["base", "bases", "reward_folder", "small_disk", "tiny_gemma", "traine
 
 
 @pytest.fixture
+def pip_finds(tmp_path, monkeypatch):
+    """Return a folder of wheels, the only place where pip looks."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", folder.as_uri())  # a list, between spaces
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    return folder
+
+
+@pytest.fixture
 def small_disk(tmp_path):
     """Mount a disk of 200 kB; skip where this user may not."""
     disk = tmp_path / "disk"

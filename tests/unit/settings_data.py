@@ -24,6 +24,7 @@ CATALOG = Catalog(
     datasets={
         "mini-pool": {},
         "mini-eval": {},
+        "gsm-symbolic": {"kind": "pypi", "languages": {"en": "eng", "it": "ita", "zh": "zho"}},
         "bare": {"columns": {"prompt": "instruction"}},
         "korean": {"holds": "pairs", "languages": {"ko": {}, "zh": {}}},
         "exams": {"holds": "questions", "languages": {"ko": {}, "it": {}}},

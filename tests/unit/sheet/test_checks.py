@@ -38,6 +38,7 @@ GRPO = {**load("workflow/scales/tiny.yaml")["carb"]["grpo"], "policy": "gemma", 
     {"carb__grpo": GRPO},
     {"carb__grpo": {**GRPO, "reward_models": ["gemma_ko", "gemma-judge"]}},
     {"own_benchmarks": {"b": {"path": __file__, "language": "pt"}}},  # any language of CLDR
+    {"own_benchmarks": {"b": {"dataset": "gsm-symbolic", "language": "it"}, "c": None}},  # null: left out
 ])  # fmt: skip
 def test_a_good_configuration_has_no_problem(changes):
     assert problems(**changes) == []
@@ -138,6 +139,11 @@ def reward_model(**entry):
         ({"own_benchmarks": {"b": {"path": __file__, "language": "xx"}}}, "own_benchmarks.b.language", "CLDR"),
         ({"own_benchmarks": {"mini": {"path": "x", "language": "es"}}}, "own_benchmarks.mini", "another name"),
         ({"own_benchmarks": {"b": {"path": "x", "language": "es", "layout": "hh"}}}, "own_benchmarks.b.layout", "unknown"),
+        ({"own_benchmarks": {"b": {"language": "es"}}}, "own_benchmarks.b", "exactly one of path and dataset"),
+        ({"own_benchmarks": {"b": {"path": "x", "dataset": "gsm-symbolic", "language": "en"}}}, "own_benchmarks.b", "exactly one"),
+        ({"own_benchmarks": {"b": {"dataset": "exams", "language": "ko"}}}, "own_benchmarks.b.dataset", "of kind pypi, has gsm-symbolic"),
+        ({"own_benchmarks": {"b": {"dataset": "gsm-symbolic", "language": "es"}}}, "own_benchmarks.b.language",
+         "no `es` that people checked; it has en, it, zh"),
         (reward_model(kind="classifier", path="nowhere"), "reward_models.r.path", "no model folder"),
         (reward_model(kind="implicit", model="gema"), "reward_models.r.model", "`gema` is unknown"),
         (reward_model(kind="implicit", model="gemma", reference={"path": "x"}), "reward_models.r.reference.path", "no model"),

@@ -293,6 +293,15 @@ def test_what_is_wrong_with_a_sheet_is_reported_at_once():
     assert sheet_of(small_settings(**changes | {"off_the_shelf": [], "own_benchmarks": {}}), catalog)
 
 
+def test_a_benchmark_made_from_a_dataset_has_the_bases_next_to_the_reward_models():
+    sheet = sheet_with(own_benchmarks={"solved": {"dataset": "problems", "language": "ko"}})
+    trained = [f"{base}_{language}" for base in "ab" for language in ("en", "es", "ko")]
+    bases = ["loglik-a", "pmi-a", "loglik-b", "pmi-b"]
+    scorers = ["my-rm", *trained, *TEXT.split(), *bases]
+    assert cells_of(sheet, "benchmark_solved") == [f"solved/{name}/ko" for name in scorers]
+    assert sheet.scorers.at["pmi-a", "kind"] == "baseline"
+
+
 @pytest.mark.parametrize("name", ["full", "warmup", "full-2", "locals-base", "script"])
 def test_a_reward_model_of_the_user_s_is_not_called_as_another_scorer(name):
     entry = {"kind": "classifier", "path": "rm"}

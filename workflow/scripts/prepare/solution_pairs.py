@@ -1,7 +1,7 @@
 """Make preference pairs out of worked solutions of word problems.
 
-A solution notes its steps as `<<6*2=12>>12`, and ends with `#### 12`. A wrong number has as many digits as the
-right one, so that no answer is longer. What is drawn depends on the template, not on the language, and a
+A solution notes its steps as `<<6*2=12>>12`, and ends with `#### 12`. A wrong number has as many digits as
+the right one, so that no answer is longer. What is drawn depends on the template, not on the language, and a
 template has a pair of a kind in every language or in none, so that languages are paired."""
 
 import re
@@ -126,7 +126,7 @@ def wrong_number(problem: dict, seed: int) -> str:
 
 
 def wrong_step(problem: dict, seed: int) -> str:
-    """Return a solution in which a step before the last has a wrong result, and later steps follow from it."""
+    """Return a solution in which a step before the last has a wrong result, from which later steps follow."""
     solution, template = problem["solution"], problem["template"]
     notes = list(NOTE.finditer(solution))
     final_number(solution)

@@ -190,7 +190,7 @@ def _benchmarks(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
 
 
 def _of_solutions(key: Key, dataset: str, language: str, catalog: Catalog) -> Iterator[Problem]:
-    solved = {name: one for name, one in catalog.datasets.items() if one["kind"] == "pypi"}
+    solved = {name: one for name, one in catalog.datasets.items() if one.get("kind") == "pypi"}
     yield from unknown_names((*key, "dataset"), [dataset], solved, f"{FILES['datasets']}, of kind pypi,")
     there = solved.get(dataset, {}).get("languages", {language})
     if language not in there:
