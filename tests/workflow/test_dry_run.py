@@ -209,6 +209,22 @@ def test_trained_reward_models_score_an_own_benchmark_of_the_source_and_of_a_tar
     assert jobs_with(tmp_path, settings, "results/benchmark_mine.csv")["single_scores"] == 10
 
 
+def test_worked_solutions_are_fetched_once_for_their_tables_alone(tmp_path):
+    wanted = [f"results/benchmark_gsm-symbolic-{language}.csv" for language in ("en", "it", "zh")]
+    jobs = jobs_from_nothing(*wanted)
+    made = {"worked_solutions": 1, "solution_pairs": 3, "own_benchmark": 3, "own_benchmark_table": 3}
+    scored = {"single_scores": 30, "own_likelihood_scores": 6, "text_baseline_scores": 9}
+    assert (made | scored).items() <= jobs.items()
+    fetched = {"worked_solutions", "solution_pairs"}
+    assert not fetched & jobs_from_nothing("results/table1.csv").keys()
+    assert not fetched & jobs_of(planned_whole("--configfile", TINY)).keys()
+    assert fetched <= jobs_of(planned_whole()).keys()
+    further = "own_benchmarks: {german: {dataset: gsm-symbolic, language: de}}\n"
+    jobs = jobs_with(tmp_path, further, "results/benchmark_german.csv")
+    assert (jobs["single_scores"], jobs["own_likelihood_scores"], jobs["solution_pairs"]) == (10, 2, 1)
+    assert "text_baseline_scores" not in jobs  # nothing is trained on German
+
+
 OWN_ITEMS = """
 carb: {{item_files: [{path}], cultures: [it, ko], domains: [food, law]}}
 think_as_locals: {{cultures: null, evaluation: {{cultures: [it, ko]}}}}
