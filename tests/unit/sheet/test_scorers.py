@@ -295,7 +295,7 @@ def test_what_is_wrong_with_a_sheet_is_reported_at_once():
 
 def test_a_benchmark_made_from_a_dataset_has_the_bases_next_to_the_reward_models():
     sheet = sheet_with(own_benchmarks={"solved": {"dataset": "problems", "language": "ko"}})
-    trained = [f"{base}_{language}" for base in "ab" for language in ("en", "es", "ko")]
+    trained = [f"{base}_{language}" for base in "ab" for language in ("en", "ko")]  # the source's and its own
     bases = ["loglik-a", "pmi-a", "loglik-b", "pmi-b"]
     scorers = ["my-rm", *trained, *TEXT.split(), *bases]
     assert cells_of(sheet, "benchmark_solved") == [f"solved/{name}/ko" for name in scorers]

@@ -320,7 +320,9 @@ def _cells(settings: Settings, rows: dict[str, Scorer]) -> Iterator[tuple[str, s
         text = TEXT_BASELINES if own.language in languages else []
         kinds = ("loglik", "pmi") if own.dataset else ()
         untrained = [of_base(kind, base) for base, kind in product(settings.bases, kinds)]
-        for scorer in [*configured, *first, *text, *untrained]:
+        spoken = (source, own.language) if own.dataset else languages  # a dataset is large
+        trained = [name for name in first if rows[name].trained_in in spoken]
+        for scorer in [*configured, *trained, *text, *untrained]:
             yield f"benchmark_{name}", name, scorer, own.language
     for name in settings.off_the_shelf:
         yield "anchor", ANCHORS[0], name, source
