@@ -34,7 +34,7 @@ def test_states_that_reward_models_share_are_of_the_base_that_they_start_from():
         for rule, inputs, outputs in files_of_jobs(planned_whole())
         if rule == "carb_states"
     }
-    names, sets = ("gemma-3-270m", "smollm2-135m-instruct"), ("carb", "carb_perturbed")
+    names, sets = ("gemma-3-270m", "smollm2-135m-instruct"), ("carb", "carb_perturbed", "quartets")
     assert bases == {
         (f"{itemset}.safetensors", f"results/work/4_models/cut_bases/{name}")
         for itemset in sets

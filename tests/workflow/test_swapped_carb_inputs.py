@@ -12,6 +12,7 @@ from made_up_sheet import sheet_file
 from support import ROOT, script
 
 from polyreward.analysis.tables import LANGUAGE_COLUMNS
+from polyreward.carb.culture.quartets import FACT, Quartet, Wording, quartet_rows
 from polyreward.carb.downstream.correlation import PICK_COLUMNS, POINT_COLUMNS
 from polyreward.carb.leaderboard import leaderboard_columns
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
@@ -148,6 +149,39 @@ def comparison(folder):
     return Job("analyse/carb_comparison", inputs, params, outputs, ("sheet",))
 
 
+def write_quartets(folder, scorers):
+    """Write place quartets in two languages and their scores; returns the files of both."""
+    items, paths = [folder / f"{language}.jsonl" for language in ("en", "es")], []
+    for path in items:
+        wording = Wording(f"{path.stem} {{place}}?", list("ABCD"), list("abcd"))
+        made = [Quartet(f"t{n}", f"t{n}", "d", FACT, list("ABCD"), {path.stem: wording}) for n in range(10)]
+        rows = [row for quartet in made for row in quartet_rows(quartet, path.stem)]
+        write_jsonl(rows, path)
+        for scorer in scorers:
+            generator = np.random.default_rng(len(paths))
+            table = pd.DataFrame(
+                {"id": row["id"], "candidate": n, "score": generator.normal()}
+                for row in rows
+                for n in range(4)
+            )
+            paths.append(folder / f"quartets/{scorer}/{path.stem}.parquet")
+            names = {"benchmark": "quartets", "scorer": scorer, "language": path.stem}
+            write_scores(table, paths[-1], **names)
+    return items, paths
+
+
+QUARTET_KINDS = {"b_en": "classifier", "loglik-b": "baseline", "pmi-b": "baseline"}
+QUARTET_BASES = {"loglik-b": "b", "pmi-b": "b"}
+
+
+def culture(folder):
+    items, scores = write_quartets(folder, ["b_en", "loglik-b"])
+    sheet = sheet_file(folder, QUARTET_KINDS, bases=QUARTET_BASES)
+    params = {"languages": ["en", "es"], "source": "en", "interval": INTERVAL}
+    inputs = {"item_files": items, "scores": scores, "sheet": [sheet]}
+    return Job("analyse/culture_comparison", inputs, params, ["table", "differences"], ("sheet",))
+
+
 def agreement(folder):
     inputs = {"item_files": write_items(folder), "scores": write_carb(folder, "carb_consistency", KINDS, 2),
               "benchmark": write_carb(folder, "carb", KINDS), "sheet": [sheet_file(folder, KINDS)]}  # fmt: skip
@@ -243,6 +277,8 @@ def claims(folder):
     picked = pd.DataFrame([{"downstream": "ours", "selection": "best-of-n", "policy": "all", "scorer": f"m{n}", "base": f"b{n}",
                             "kind": "classifier", "match": n + 0.1 * (n % 2), "carb": n, "rewardbench": -n % 5} for n in range(9)])  # fmt: skip
     write_table(picked.reindex(columns=POINT_COLUMNS, fill_value=0.1), folder / "points.csv", POINT_COLUMNS)
+    items, of_quartets = write_quartets(folder, ["b_en", "loglik-b"])
+    kinds_of_all = {**kinds, **dict.fromkeys(["base", "full"], "generative"), **QUARTET_KINDS}
     published = ("leaderboard", "correlation", "perturbation", "think_as_locals")
     inputs = {
         "scores": write_carb(folder, "carb", kinds, by_culture=False),
@@ -250,19 +286,21 @@ def claims(folder):
         "points": [folder / "points.csv"],
         "rewardbench": compared.inputs["rewardbench"],
         "judged": compared.inputs["carb"],
-        "sheet": [sheet_file(folder, {**kinds, **dict.fromkeys(["base", "full"], "generative")})],
+        "quartets": items,
+        "culture": of_quartets,
+        "sheet": [sheet_file(folder, kinds_of_all, bases=QUARTET_BASES)],
         "published": [ROOT / f"resources/published/carb_{name}.csv" for name in published],
     }
     names = ["generative_beats_classifiers", "carb_predicts_alignment", "surface_moves_scores_more_than_culture",
-             "think_as_locals_lifts_carb_over_a_verdict_at_once"]  # fmt: skip
+             "think_as_locals_lifts_carb_over_a_verdict_at_once", "english_reward_models_keep_places"]  # fmt: skip
     every = read_yaml(ROOT / "workflow/claims.yaml")
     params = {"claims": {name: every[name] for name in names}, "cells": CELLS_OF, "judged_cultures": CULTURES,
-              "interval": INTERVAL, "benchmark": compared.params["benchmark"],
+              "source": "en", "interval": INTERVAL, "benchmark": compared.params["benchmark"],
               "confidence": "95%", "caption": "c"}  # fmt: skip
     return Job("artifacts/carb_claims", inputs, params, TABLE, ("points", "sheet"))
 
 
-MAKES = [comparison, agreement, sensitivity, picks, judges, learning, points, claims]
+MAKES = [comparison, culture, agreement, sensitivity, picks, judges, learning, points, claims]
 
 
 @pytest.mark.parametrize("make", MAKES)

@@ -15,9 +15,15 @@ from polyreward.analysis.accuracy import correctness
 from polyreward.core.conversations import answer_start, conversation_ids
 from polyreward.core.files import write_jsonl
 from polyreward.core.tables import read_scores
-from polyreward.scoring.baselines import frozen_features, length_baseline, probe_scores, tfidf_baseline
+from polyreward.scoring.baselines import (
+    frozen_features,
+    length_baseline,
+    probe_scores,
+    shared_baseline,
+    tfidf_baseline,
+)
 from polyreward.scoring.implicit import LogLikelihood, MutualInformation
-from polyreward.scoring.interface import conversations_of
+from polyreward.scoring.interface import Conversations, conversations_of
 from polyreward.scoring.loglik import causal_lm
 from polyreward.sources.templates import data_files, expanded, read_templates
 
@@ -30,6 +36,15 @@ def accuracy(scores) -> float:
     return correctness(
         pd.DataFrame(dict(zip(("score_chosen", "score_rejected"), scores, strict=True))), "half"
     ).mean()
+
+
+def test_shared_counts_the_distinct_pieces_of_an_answer_that_the_prompt_has_too():
+    answers = ("no", "In Spain!", "\u897f\u73ed\u7259")
+    asked = [Conversations("In  Spain?", answers), Conversations("\u5728\u897f\u73ed\u7259", answers)]
+    english, chinese = shared_baseline().score(asked, "").values
+    # 5 letters and the space, and 6 pairs and 6 threes of them; of "no" only the n
+    assert list(english) == [1, 6 + 6 + 6, 0]
+    assert list(chinese) == [0, 0, 3 + 2 + 1]
 
 
 def text_scores(scorer, rows):

@@ -26,6 +26,7 @@ from polyreward.carb.perturbation.sensitivity import (
     spread,
 )
 from polyreward.claims.estimate import LENGTH
+from polyreward.core.files import read_jsonl
 from polyreward.core.naming import of_base
 from polyreward.core.seeds import job_seed
 from polyreward.core.sheet import kinds, read_sheet
@@ -289,7 +290,7 @@ def read_places(
     interval: Interval,
 ) -> Places:
     """Read place quartets and the scores of untrained bases and of reward models trained in the source."""
-    languages = [Path(path).stem for path in item_files]
+    languages = list(dict.fromkeys(row["culture"] for row in read_jsonl(item_files)))
     scored = sheet[sheet["scorer"].isin(scorers_of(score_files)) & (sheet["trained_in"] == source)]
     trainings = {(base, source): list(names) for base, names in scored.groupby("base", sort=False)["scorer"]}
     culture = read_culture(item_files, score_files, sheet, interval).get(FACT)

@@ -16,7 +16,7 @@ from polyreward.core.files import read_jsonl
 from polyreward.core.kinds import is_baseline
 from polyreward.core.naming import of_base
 from polyreward.core.seeds import job_seed
-from polyreward.core.tables import check_numbers
+from polyreward.core.tables import check_numbers, scorers_of
 
 WITH_ENDS = ("swaps", "centred", "best_of_four")  # statistics that have an interval
 NUMBERS = [
@@ -101,21 +101,23 @@ def read_culture(
     """Read quartets and all scorers' scores: {kind of quartets: their Culture}; facts come first.
 
     A base's log-likelihood also gives PMI: what the place adds to it."""
-    files = {Path(path).stem: pd.DataFrame(read_jsonl(path)) for path in item_files}
-    paths = [str(path) for path in score_files]
-    names = dict.fromkeys(Path(path).parent.name for path in paths)
-    scores = by_scorer(paths, names, "quartets")
+    rows = pd.DataFrame(read_jsonl(item_files))
+    quartets = rows.drop_duplicates("quartet")
+    of_language = {
+        language: own.set_index("quartet").loc[quartets["quartet"]].reset_index()
+        for language, own in rows.groupby("culture", sort=False)
+    }
+    scores = by_scorer(score_files, scorers_of(score_files), "quartets")
     tables, placeless = {}, {}
     for name, of_scorer in scores.items():
-        for language, items in files.items():
+        for language, items in of_language.items():
             own = of_scorer[of_scorer["language"] == language]
             tables[name, language], placeless[name, language] = score_tables(own, items, name)
     for base in dict.fromkeys(sheet["base"]):
-        for language in files:
+        for language in of_language:
             key = of_base("loglik", base), language
             if key in tables:
                 tables[of_base("pmi", base), language] = tables[key] - placeless[key][:, None]
-    quartets = next(iter(files.values())).drop_duplicates("quartet")
     found = {}
     for kind in sorted(quartets["kind"].unique(), key=lambda kind: kind != FACT):
         inside = (quartets["kind"] == kind).to_numpy()
