@@ -145,19 +145,17 @@ def score_tables(scores: pd.DataFrame, items: pd.DataFrame, name: str) -> tuple[
 
 
 def shown_scorers(names: Iterable[str], sheet: pd.DataFrame) -> list[str]:
-    """Return scorers in the order of the tables: each base's own and its reward models, others, leak tests.
-
-    Log-likelihood comes with its PMI, which sorts next to it."""
+    """Return scorers in the order of the tables: each base's own and its reward models, then leak tests."""
     rows = sheet.loc[list(names)]
-    bases = list(dict.fromkeys(rows["base"]))
+    bases, order = list(dict.fromkeys(rows["base"])), list(rows.index)
 
-    def place(name: str) -> tuple[bool, int, bool, bool, int]:
-        row = rows.loc[name]
-        of_untrained = is_baseline(row["kind"])
-        order = list(rows.index).index(name)
-        return not row["base"], bases.index(row["base"]), not of_untrained, not name.startswith("pmi"), order
+    def place(name: str) -> tuple[bool, int, int, int]:
+        base = rows.at[name, "base"]
+        own = [of_base(kind, base) for kind in ("pmi", "loglik")]
+        of_kind = own.index(name) if name in own else len(own)
+        return not base, bases.index(base), of_kind, order.index(name)
 
-    return sorted(rows.index, key=place)
+    return sorted(order, key=place)
 
 
 def culture_table(
