@@ -63,10 +63,26 @@ def check_r_corr(learning):
     assert set(learning["right_pct"].dropna()) == {50} and set(learning["in_form_pct"].dropna()) == {0}
 
 
+def check_culture(results):
+    """Check that place quartets are scored in all languages of CARB, and that leak tests are at chance."""
+    table = pd.read_csv(results / "carb_culture.csv", dtype={"asks": str})
+    assert set(table["language"]) == {"en", "es", "ko", "zh"} and set(table["asks"]) == {"fact", "format"}
+    facts = table[table["asks"] == "fact"].set_index(["scorer", "language"])
+    assert facts["note"].isna().all() and facts["low"].notna().all()
+    assert (facts.loc["length", ["swaps", "centred"]] == [50, 25]).all(axis=None)
+    # What PMI takes off is the same for all four prompts
+    assert (facts.loc["pmi-tiny-gemma", "swaps"] == facts.loc["loglik-tiny-gemma", "swaps"]).all()
+    assert table.loc[table["asks"] == "format", "low"].isna().all()
+    lead = pd.read_csv(results / "carb_culture_differences.csv").set_index(["scorer", "minus", "language"])
+    own = facts.loc[("tiny-gemma_en", "en"), "swaps"] - facts.loc[("pmi-tiny-gemma", "en"), "swaps"]
+    assert lead.loc[("tiny-gemma_en", "pmi-tiny-gemma", "en"), "swaps"] == pytest.approx(own, abs=1e-5)
+
+
 @pytest.mark.slow
 def test_the_cultural_benchmark_is_made_scored_and_drawn(tiny):
     for name, artifact in REGISTRY.items():
         assert (tiny / artifact["target"]).stat().st_size > 100, name
+    check_culture(tiny)
     leaderboard = pd.read_csv(tiny / "carb_leaderboard.csv")
     assert {"tiny-gemma_en", "length", "tiny-judge"} <= set(leaderboard["scorer"])
     assert leaderboard["carb"].between(0, 100).all()
