@@ -86,6 +86,24 @@ def _why_unwritable(error: Exception, folder: Path) -> str | None:
     return os.strerror(errno.ENOSPC) if os.strerror(errno.ENOSPC) in str(error) else None
 
 
+# How other things begin that are saved under the name of a file: (its first bytes, what it is and what to do)
+BEGINNINGS = (
+    (b"version https://git-lfs", "is a Git LFS pointer, not the file itself; run `git lfs pull`"),
+    (b"<!doctype html", "is a web page (HTML); download the file itself, by its raw or resolve address"),
+    (b"<html", "is a web page (HTML); download the file itself, by its raw or resolve address"),
+    (b"<?xml", "is XML, such as a server's error; download the file again"),
+    (b"pk\x03\x04", "is a zip archive, as an Excel workbook is; unpack it, or save it as CSV in UTF-8"),
+    (b"\xd0\xcf\x11\xe0", "is an old Excel workbook; save it as CSV in UTF-8"),
+    (b"arrow1\0", "is an Arrow file, as datasets keeps them; save it with `to_json` or `to_parquet`"),
+)
+
+
+def other_content(head: bytes) -> str | None:
+    """Say what a file is and what to do, by its first bytes, where it cannot be what its name says."""
+    head = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    return next((words for begin, words in BEGINNINGS if head.startswith(begin)), None)
+
+
 def sha256_of(path: str | Path) -> str:
     """Return the hexadecimal SHA-256 of a file."""
     with open(path, "rb") as stream:

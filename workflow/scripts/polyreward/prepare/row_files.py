@@ -1,17 +1,26 @@
 """Rows of a table in any common file format."""
 
+import bz2
+import contextlib
 import csv
+import gzip
 import io
 import json
+import lzma
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.files import json_fault, json_row, no_object, parsed_json
+from polyreward.core.files import json_fault, json_row, no_object, other_content, parsed_json
 
 Row = tuple[str, dict | str]  # the row's place, and the row or what is wrong with it
-COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd"}
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+# {how a compressed file begins: how it is opened}
+COMPRESSIONS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+ZSTD = b"\x28\xb5\x2f\xfd"
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+HEAD = 512  # bytes, which tell what a file is
 INDEX = ("", "Unnamed: 0", "__index_level_0__", "index")  # columns that pandas writes for its index
 DELIMITERS = ",;\t|"
 ROWS_AT_ONCE = 1000
@@ -29,19 +38,28 @@ def file_rows(path: str | Path) -> Iterator[Row]:
     path = Path(path)
     if path.is_dir():
         raise PolyrewardError(f"{path}: a folder; name one of the files in it")
-    if not path.is_file():
+    if not path.exists():
         raise PolyrewardError(f"{path}: no such file; correct the path")
-    import fsspec  # a tenth of a second
-
-    suffix, compression = path.suffix.lower(), COMPRESSIONS.get(path.suffix.lower())
-    if compression:
+    if not path.is_file():
+        raise PolyrewardError(f"{path}: a pipe or a device; write its content to a file, and name that")
+    suffix = path.suffix.lower()
+    if suffix in COMPRESSED:
         suffix = Path(path.stem).suffix.lower()
     if suffix not in FORMATS:
         formats = ", ".join(filter(None, FORMATS))
         raise PolyrewardError(f"{path}: cannot read `{suffix}` files; save it as one of {formats}")
     kind, rows = FORMATS[suffix]
     try:
-        with fsspec.open(path, "rb", compression=compression) as stream:
+        with _opened(path) as stream:
+            head = stream.read(HEAD)
+            stream.seek(0)
+            other = other_content(head)
+            if other:
+                raise PolyrewardError(f"{path}: {other}")
+            if head.startswith(b"PAR1"):
+                kind, rows = FORMATS[".parquet"]
+            elif head.startswith(UTF_16):
+                stream = io.BytesIO(stream.read().decode("utf-16").encode())
             yield from rows(path, stream)
     except PolyrewardError:
         raise
@@ -49,6 +67,22 @@ def file_rows(path: str | Path) -> Iterator[Row]:
         raise PolyrewardError(f"{path}: not UTF-8 (byte {error.start}); save the file in UTF-8") from error
     except Exception as error:  # a damaged file raises whatever its reader or its decompressor thinks of
         raise PolyrewardError(f"{path}: not a {kind} file ({error}); save it again") from error
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
+    """Open a file, decompressed as its first bytes say, whatever its name."""
+    with contextlib.ExitStack() as closing:
+        stream = closing.enter_context(open(path, "rb"))
+        head = stream.peek(HEAD)
+        for begin, opened in COMPRESSIONS.items():
+            if head.startswith(begin):
+                stream = closing.enter_context(opened(stream))
+        if head.startswith(ZSTD):
+            import pyarrow  # it takes a while
+
+            stream = io.BytesIO(pyarrow.CompressedInputStream(stream, "zstd").read())
+        yield stream
 
 
 def _json_rows(path: Path, stream: io.BufferedIOBase) -> Iterator[Row]:
@@ -87,7 +121,10 @@ def _json_table(path: Path, raw: bytes) -> Iterator[Row]:
             yield from _json_lines(path, io.BytesIO(raw))  # JSON Lines, and its first one is broken
             return
         where = f"{path}:{error.lineno}" if isinstance(error, json.JSONDecodeError) else str(path)
-        yield where, f"not JSON ({json_fault(error)}); correct that line"
+        fault, fix = json_fault(error), "correct that line"
+        if fault == "Extra data":
+            fix = "if it holds one value after another, write one object a line, as `jq -c .` does"
+        yield where, f"not JSON ({fault}); {fix}"
         return
     rows = found if isinstance(found, list) else _as_table(found) if isinstance(found, dict) else None
     if isinstance(rows, str):
@@ -128,13 +165,17 @@ def _csv_rows(path: Path, raw: io.BufferedIOBase) -> Iterator[Row]:
     csv.field_size_limit(sys.maxsize)  # an answer may be longer than the 128 KiB that the module allows
     with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as stream:
         header = stream.readline()
-        stream.seek(0)
-        delimiter = max(DELIMITERS, key=lambda one: (header.count(one), one == ","))
+        before = 1
+        if header.startswith("sep=") and len(header) > 5 and header[4] in DELIMITERS:  # as Excel reads it
+            delimiter, before = header[4], 2
+        else:
+            stream.seek(0)
+            delimiter = max(DELIMITERS, key=lambda one: (header.count(one), one == ","))
         reader = csv.DictReader(stream, delimiter=delimiter, strict=True)
         _named_once(path, reader.fieldnames or [])
-        before = 1
+        skipped = before - 1
         for cells in reader:
-            place, before = f"{path}:{before + 1}", reader.line_num
+            place, before = f"{path}:{before + 1}", reader.line_num + skipped
             if None in cells:
                 yield place, "has more cells than there are columns; quote a cell that has a comma or a quote"
             else:

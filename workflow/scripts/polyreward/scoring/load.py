@@ -21,7 +21,7 @@ from polyreward.scoring.classifier import Classifier, shares_prompt
 from polyreward.scoring.families import EAGER_TOKENS
 from polyreward.scoring.heads import Reward, head_of
 from polyreward.scoring.loglik import CausalLM, causal_lm
-from polyreward.sources.model_folders import without_adapter
+from polyreward.sources.model_folders import check_files, without_adapter
 
 POSITIONS = ("wpe", "embed_positions", "position_embeddings")  # modules that embed positions
 
@@ -176,6 +176,7 @@ def _readable(source: str | Path, revision: str | None) -> Iterator[Path]:
             from polyreward.sources.hub import fetched_model  # the hub's client takes a moment to import
 
             whole = fetched_model(str(source), revision or "main")
+        check_files(whole)
         with without_adapter(whole) as folder:
             yield folder
     except PolyrewardError:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from polyreward.core.errors import UnavailableError
+from polyreward.core.files import other_content
 
 # Low-rank adapters. Next to whole weights they are left over from a merge, and transformers would apply them
 # once more.
@@ -21,6 +22,16 @@ def is_adapter(path: Path) -> bool:
 def has_whole_weights(folder: Path) -> bool:
     """Return whether a folder holds weights that are not an adapter's."""
     return any(path.suffix == ".safetensors" and not is_adapter(path) for path in folder.iterdir())
+
+
+def check_files(folder: Path) -> None:
+    """Raise UnavailableError where a model's file is something else, such as a Git LFS pointer."""
+    for path in sorted(folder.iterdir()):
+        if path.suffix in (".safetensors", ".json", ".model") and path.is_file():
+            with open(path, "rb") as stream:
+                other = other_content(stream.read(32))
+            if other:
+                raise UnavailableError(f"{path}: {other}")
 
 
 @contextlib.contextmanager
