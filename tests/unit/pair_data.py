@@ -18,6 +18,7 @@ def said(text):
 
 ASKED = [user("2 + 2?")]
 TURNS = [*ASKED, said("4"), user("and 3?")]
+SYSTEM = {"role": "system", "content": "Add."}
 HUMAN = {"from": "human", "value": "2 + 2?"}
 PAIR = {"prompt": "2 + 2?", "chosen": "4", "rejected": "5"}
 TALK = {**PAIR, "prompt": ASKED}
@@ -80,6 +81,25 @@ READ = [
     ("sharegpt", "ShareGPT, a prompt as text",
      [{"conversations": "2 + 2?", "system": "Add.", "chosen": "4", "rejected": "5"}],
      [{**PAIR, "prompt": [{"role": "system", "content": "Add."}, *ASKED]}]),
+    ("orca", "Orca DPO pairs", [{"system": "Add.", "question": "2 + 2?", "chosen": "4", "rejected": "5"}],
+     [{**PAIR, "prompt": [SYSTEM, *ASKED]}]),
+    ("orca", "Orca DPO pairs without a system turn", [{"system": "", "question": "2 + 2?", "chosen": "4", "rejected": "5"}], [PAIR]),
+    ("pairs", "a column for the system turn", [{"system": "Add.", **PAIR}, {"system_prompt": "Add.", **PAIR}],
+     [{**PAIR, "prompt": [SYSTEM, *ASKED]}] * 2),
+    ("pairs", "a system turn in both places", [{"system": "Add. ", **PAIR, "prompt": [SYSTEM, *ASKED]}],
+     [{**PAIR, "prompt": [SYSTEM, *ASKED]}]),
+    ("pairs", "a system turn in the answers alone",
+     [{**PAIR, "chosen": [SYSTEM, *ASKED, said("4")], "rejected": [SYSTEM, *ASKED, said("5")]}],
+     [{**PAIR, "prompt": [SYSTEM, *ASKED]}]),
+    ("pairs", "dicts of lists",
+     [{"chosen": {"role": ["user", "assistant"], "content": ["2 + 2?", "4"]},
+       "rejected": {"from": ["Human", "AI"], "value": ["2 + 2?", "5"]}}], [TALK]),
+    ("pairs", "ids of prompts", [{"prompt_id": 3, **PAIR}, {"prompt_id": 3, **PAIR, "rejected": "6"}],
+     [{"id": "1", "template": "3", **PAIR}, {"id": "2", "template": "3", **PAIR, "rejected": "6"}]),
+    ("ultrafeedback", "several pairs of a prompt",
+     [{**PAIR, "prompt_id": "u", "score_chosen": 9.0, "score_rejected": 2.0},
+      {**PAIR, "prompt_id": "u", "score_chosen": 9.0, "score_rejected": 3.0, "rejected": "6"}],
+     [{**PAIR, "id": "u", "template": "u"}, {**PAIR, "id": "u-2", "template": "u", "rejected": "6"}]),
     ("alpaca", "Alpaca preference", [{"instruction": "Add.", "input": "2 + 2", "chosen": "4", "rejected": "5"}],
      [{**PAIR, "prompt": "Add.\n2 + 2"}]),
     ("alpaca", "Alpaca with a history",

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pair_data import ASKED, PAIR, VOTE, WRITERS, said, user, write
+from pair_data import ASKED, PAIR, SYSTEM, VOTE, WRITERS, said, user, write
 from support import ROOT, refused, script
 
 from polyreward.core.errors import PolyrewardError
@@ -44,16 +44,89 @@ def test_a_message_that_is_held_as_text_is_a_message_whatever_key_comes_first(tm
     assert (found["prompt"], found["chosen"]) == ([{"role": "user", "content": "q"}], "a {b}: chosen")
 
 
-@pytest.mark.parametrize("key", ["chosen", "rejected"])
-def test_a_column_of_lists_that_are_held_as_text_is_refused(tmp_path, key):
-    rows = [{**PAIR, "id": number, key: f"['{number}', 'b']"} for number in range(2)]
-    with pytest.raises(PolyrewardError, match=f"every `{key}` is a list that was written as text"):
-        read_pairs(write(tmp_path, rows, ".csv"))
-    mixed = [rows[0], {**PAIR, "id": 1}]
-    assert read_pairs(write(tmp_path, mixed, ".csv"))[0][key] == "['0', 'b']"
-    assert read_pairs(write(tmp_path, [{**PAIR, "rejected": ["['0']"]}], ".jsonl"))[0]["rejected"] == [
-        "['0']"
-    ]
+# How a list or messages without a role look in a cell
+AS_CELLS = [
+    "['{}', 'b']",
+    '["{}", "b"]',
+    "['{}' 'b']",
+    "array(['{}', 'b'], dtype=object)",
+    '{{"content": "{}"}}',
+    '"[\\"{}\\"]"',
+]
+
+
+@pytest.mark.parametrize("key", ["prompt", "chosen", "rejected"])
+@pytest.mark.parametrize("cell", AS_CELLS)
+def test_a_list_in_a_cell_is_refused_with_its_row_and_where_lists_can_be_written_it_is_counted(
+    tmp_path, cell, key
+):
+    rows = [{**PAIR, "id": number, key: cell.format(number)} for number in range(2)]
+    words = f"`{key}` is a list that was written as text in"
+    assert f"{words} 2 of 2 pairs (line 2, line 3)" in refused(read_pairs, write(tmp_path, rows, ".csv"))
+    mixed = [{**PAIR, "id": 1}, rows[0]]
+    assert f"{words} 1 of 2 pairs (line 3)" in refused(read_pairs, write(tmp_path, mixed, ".csv"))
+    found = read_pair_file(write(tmp_path, mixed, ".jsonl"))
+    assert found.rows[1][key] == rows[0][key]
+    assert f"{words} 1 of 2 pairs (line 2); taken as plain text" in found.summary()
+    if key != "prompt":
+        assert f"{words} 2 of 2 pairs" in refused(read_pairs, write(tmp_path, rows, ".jsonl"))
+    one = read_pairs(write(tmp_path, [{**PAIR, "rejected": ["['0']"]}], ".jsonl"))
+    assert one[0]["rejected"] == ["['0']"]
+
+
+@pytest.mark.parametrize(
+    "text", ["[4]", "[1] says so.", '{"name": "Ann", "role": "cook"}', '"So" [he said]', "{x}", "[a]"]
+)
+def test_an_answer_that_is_no_list_of_texts_stays_what_it_is(tmp_path, text):
+    for kind in (".csv", ".jsonl"):
+        found = read_pair_file(write(tmp_path, [{**PAIR, "chosen": text}], kind))
+        assert (found.rows[0]["chosen"], found.remarks) == (text, [])
+
+
+TOLD = [  # how a message looks as text: (text, answer)
+    *(
+        json.dumps([{"role": role, "content": "4"}])
+        for role in ("assistant", "Assistant", "bot", "model", "AI")
+    ),
+    json.dumps([{"from": "chatgpt", "value": "4"}]),
+    json.dumps(json.dumps([said("4")])),
+    json.dumps(json.dumps(json.dumps(said("4")))),
+    "array([{'content': '4', 'role': 'assistant'}], dtype=object)",
+]
+
+
+@pytest.mark.parametrize("kind", [".csv", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("text", TOLD)
+def test_messages_in_a_cell_are_messages_also_in_one_row_of_many(tmp_path, text, kind):
+    rows = read_pairs(write(tmp_path, [PAIR, {**PAIR, "chosen": text}], kind))
+    assert [row["chosen"] for row in rows] == ["4", "4"]
+
+
+@pytest.mark.parametrize("role", ["tool", "function", "zork"])
+def test_a_message_of_another_role_in_a_cell_is_no_answer(tmp_path, role):
+    text = json.dumps([{"role": role, "content": "4"}])
+    words = f"`chosen` ends with a message of role `{role}`"
+    assert words in refused(read_pairs, write(tmp_path, [{**PAIR, "chosen": text}], ".csv"))
+
+
+HALF = "half \\ud83d"  # as JSON and Python write half of a character
+
+
+@pytest.mark.parametrize("row", [
+    {"id": 1, "prompt": '["a"]', "response_a": '["4"]', "response_b": f'["{HALF}"]', "winner_model_a": 1, "winner_model_b": 0},
+    {**PAIR, "rejected": f"[{{'role': 'assistant', 'content': '{HALF}'}}]"},
+    {**PAIR, "rejected": f'[{{"role": "assistant", "content": "{HALF}"}}]'},
+    {**PAIR, "prompt": f"[{{'role': 'user', 'content': '{HALF}'}}]"},
+], ids=["votes", "Python", "JSON", "prompt"])  # fmt: skip
+def test_half_of_a_character_in_a_cell_is_named_with_its_row(tmp_path, row):
+    text = refused(read_pairs, write(tmp_path, [row], ".csv"))
+    assert "pairs.csv:2: " in text and ("half of a character" in text or "cannot be read" in text)
+
+
+def test_a_missing_prompt_is_one_line_with_the_columns(tmp_path):
+    rows = [{"system": "Add.", "query": "2 + 2?", "chosen": "4", "rejected": "5"}] * 30
+    text = refused(read_pairs, write(tmp_path, rows, ".jsonl"))
+    assert "has no column `prompt`" in text and "`query`" in text and len(text.splitlines()) == 1
 
 
 def test_ids_that_pandas_made_floats_are_whole_numbers_missing_ones_the_row_and_zero_is_a_name(tmp_path):
@@ -104,17 +177,43 @@ def won(first, second):
     return {**answers, "winner_model_a": first, "winner_model_b": second}
 
 
+BESIDE = {
+    "images": ["a.png"],
+    "image": {"bytes": "x"},
+    "tools": '[{"type": "function"}]',
+    "audio": "a.wav",
+    "history": [["a", "b"]],
+}
+UNKNOWN = {
+    "reasoning_details": [{"text": "so"}],
+    "thought": "so",
+    "refusal": "no",
+    "image_url": "a.png",
+    "documents": ["a page"],
+    "zork": "so",
+}
 NUMPY = "[{'role': 'user', 'content': 'a'}\n {'role': 'assistant', 'content': 'b'}]"
 # Words of the error, and the row that it is about
 WRONG = [
     ("`chosen` ends with a message of role `user`", {"chosen": ASKED, "rejected": [*ASKED, said("5")]}),
     ("other messages before it than `prompt`", {**PAIR, "chosen": [user("3?"), said("4")]}),
     ("differ before their last", {"chosen": [*ASKED, said("4")], "rejected": [said("0"), *ASKED, said("5")]}),
-    ("`prompt` is empty", {"chosen": [said("4")], "rejected": [said("5")]}),
+    ("`prompt` is empty", {"prompt": None, "chosen": [said("4")], "rejected": [said("5")]}),
+    ("`system` and the system turn of `prompt` differ", {"system": "a", **PAIR, "prompt": [SYSTEM, *ASKED]}),
+    ("`system` is 3, not a text", {"system": 3, **PAIR}),
+    (
+        "other messages before it than `prompt`",
+        {**PAIR, "chosen": [SYSTEM, *ASKED, said("4")], "rejected": [*ASKED, said("5")]},
+    ),
+    *(
+        (f"`{column}` belongs to the conversation and is not scored", {**PAIR, column: held})
+        for column, held in BESIDE.items()
+    ),
+    *((f"has `{key}`, which is not scored", answer(**{key: held})) for key, held in UNKNOWN.items()),
     ("`chosen`: message 1 has no `role` or no `content`", {**PAIR, "chosen": [{"role": "assistant"}]}),
     ("has `reasoning_content`, which is not scored", answer(reasoning_content="so")),
     ("has `tool_calls`, which is not scored", answer(tool_calls=[{"name": "f"}])),
-    ("parts that are no text", answer(content=[{"type": "image_url"}])),
+    ("such as an image (image_url)", answer(content=[{"type": "image_url"}])),
     ("message list as text that cannot be read", {**PAIR, "chosen": NUMPY}),
     ("`id` is 1.5; give a text or a whole number", {"id": 1.5, **PAIR}),
     ("`template` is {", {**PAIR, "template": {"a": 1}}),
@@ -145,6 +244,21 @@ WRONG = [
 def test_what_is_no_pair_is_named_with_its_line(tmp_path, words, row):
     path = write(tmp_path, [row], ".jsonl")
     assert f"{path}:1: " in (text := refused(read_pairs, path)) and words in text
+
+
+def test_columns_and_keys_that_say_nothing_are_no_matter(tmp_path):
+    harmless = {
+        "name": "me",
+        "timestamp": "now",
+        "weight": 1.0,
+        "toxic": False,
+        "reasoning": "",
+        "tool_calls": [],
+        "refusal": None,
+    }
+    row = {**answer(**harmless), "images": [], "tools": "[]", "system": " "}
+    found = read_pair_file(write(tmp_path, [row], ".jsonl"))
+    assert {key: found.rows[0][key] for key in PAIR} == PAIR
 
 
 def test_an_id_twice_is_named_with_both_lines(tmp_path):

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from polyreward.core.conversations import as_turns
 from polyreward.core.errors import PolyrewardError, unknown_name
 from polyreward.prepare.pair_shape import (
+    BESIDES,
+    EMPTY,
     NAMES,
     LeftOut,
     Message,
@@ -18,8 +20,11 @@ from polyreward.prepare.pair_shape import (
     shown,
     split_answer,
     stripped,
+    with_system,
 )
 
+SYSTEM = ("system", "system_prompt")  # columns whose text is a turn before the prompt, in any layout
+PROMPT_ID = "prompt_id"  # the column that names a pair's template, where it has no other
 HH_TURN = re.compile(r"\n\n(Human|Assistant):[ ]?")
 HELPSTEER_TURN = re.compile(r"\n*<extra_id_1>(User|Assistant)\n")
 
@@ -48,7 +53,12 @@ class Layout:
     @property
     def columns(self) -> set[str]:
         """All columns that are read."""
-        return {*self.needs, *self.names.values(), *self.uses}
+        return {*self.needs, *self.names.values(), *self.uses, *SYSTEM, PROMPT_ID}
+
+    @property
+    def by_prompt(self) -> bool:
+        """Whether its ids name prompts, of which several pairs may be."""
+        return self.names.get("id") in (PROMPT_ID, "question_id")
 
     def pairs(self, rows: Sequence[dict]) -> list[dict]:
         """Return the pairs of a row, or of the rows that belong together."""
@@ -56,10 +66,21 @@ class Layout:
         for column in self.needs:
             if column not in row:
                 raise UnfitRow(f"has no `{column}`; give it, or drop the row")
+        for column in BESIDES:
+            if column not in self.columns and row.get(column) and str(row[column]).strip() not in EMPTY:
+                raise UnfitRow(
+                    f"`{column}` belongs to the conversation and is not scored; write what it says into the"
+                    " messages, leave the row out, or delete the column if no answer depends on it"
+                )
         try:
             found = self.texts(rows if self.together else row)
-            names = {name: row.get(column) for name, column in self.names.items()}
-            return found if isinstance(found, list) else [pair(*found, **names)]
+            names = {"template": row.get(PROMPT_ID)}
+            names |= {name: row[column] for name, column in self.names.items() if row.get(column) is not None}
+            if self.by_prompt:
+                names["template"] = names.get("id")
+            found = found if isinstance(found, list) else [pair(*found, **names)]
+            system = next((row[column] for column in SYSTEM if row.get(column)), None)
+            return [with_system(one, system) for one in found]
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             fix = "correct the row (docs/reference/files.md shows the layout)"
             raise UnfitRow(f"does not fit layout {self.name} ({error}); {fix}") from None
@@ -249,18 +270,14 @@ def _arena_55k(row: dict) -> tuple:
     return voted(prompts[0], first[0], second[0], won[0] - won[1])
 
 
-def _system(row: dict) -> list[Message]:
-    return [{"role": "system", "content": row["system"]}] if row.get("system") else []
-
-
 def _sharegpt(row: dict) -> tuple:
     turns = as_turns(message_list(row["conversations"], "conversations"))
-    return [*_system(row), *turns], row["chosen"], row["rejected"]
+    return [*turns], row["chosen"], row["rejected"]
 
 
 def _alpaca(row: dict) -> tuple:
     prompt = "\n".join(filter(None, [row["instruction"], row.get("input")]))
-    turns = _system(row)
+    turns = []
     for asked, said in row.get("history") or []:
         turns += [{"role": "user", "content": asked}, {"role": "assistant", "content": said}]
     prompt = [*turns, {"role": "user", "content": prompt}] if turns else prompt
@@ -303,9 +320,12 @@ LAYOUTS = {
                lambda row: (row["conversation_input"], row["bon_best"]["answer"],
                             [one["answer"] for one in row["loser_list"]]),
                {"id": "bon_uid", "subset": "category_path"}),
-        Layout("sharegpt", ("conversations", "chosen", "rejected"), _sharegpt, uses=("system",),
+        Layout("sharegpt", ("conversations", "chosen", "rejected"), _sharegpt,
                fits=lambda row: "prompt" not in row),
-        Layout("alpaca", ("instruction", "chosen", "rejected"), _alpaca, uses=("input", "history", "system"),
+        Layout("alpaca", ("instruction", "chosen", "rejected"), _alpaca, uses=("input", "history"),
+               fits=lambda row: "prompt" not in row),
+        Layout("orca", ("question", "chosen", "rejected"),
+               lambda row: (row["question"], row["chosen"], row["rejected"]), OWN,
                fits=lambda row: "prompt" not in row),
         Layout("pairs", ("chosen", "rejected"), _pairs, OWN, ("prompt",)),
     )

@@ -12,21 +12,42 @@ from collections.abc import Iterable, Mapping
 
 from polyreward.core.conversations import as_turns
 from polyreward.core.files import parsed_json
-from polyreward.core.inert import HIDDEN, printable
+from polyreward.core.inert import HALF_CHARACTER, HIDDEN, printable
 
 Message = dict[str, str]
 NAMES = ("id", "subset", "category", "template")
-# ShareGPT's names (and similar ones) of the roles that chat templates know.
-ROLES = {"human": "user", **dict.fromkeys(("gpt", "bot", "model", "chatgpt"), "assistant")}
-# Parts of a message that its text does not hold. To score without them would score another answer.
-UNSHOWN = ("reasoning_content", "reasoning", "thinking", "tool_calls", "function_call", "audio", "images")
+# ShareGPT's names (and similar ones) of the roles that chat templates know, in lower case
+ROLES = {
+    **dict.fromkeys(("human", "prompter", "user"), "user"),
+    **dict.fromkeys(("gpt", "bot", "model", "chatgpt", "ai", "assistant"), "assistant"),
+}
+# Keys of a message that change nothing of what it says. Any other with a text or a list in it is refused: to
+# score without it would score another answer. Numbers and yes or no count as harmless.
+HARMLESS = {
+    *("role", "from", "content", "value", "name", "id", "type", "index", "parent_id", "conversation_id"),
+    *("message_id", "turn_identifier", "timestamp", "created", "created_at", "date", "model", "model_name"),
+    *("lang", "language", "country", "state", "hashed_ip", "header", "user_agent", "source", "metadata"),
+    *("finish_reason", "stop_reason", "usage", "annotations", "openai_moderation", "detoxify_moderation"),
+}
+# Columns next to an answer that belong to the conversation, which no text of a pair shows
+BESIDES = (
+    *("images", "image", "videos", "video", "audios", "audio", "tools", "functions", "documents"),
+    "history",
+)
+EMPTY = ("", "[]", "{}", "null", "None")  # texts that say that a column holds nothing
 IGNORED = re.compile("[\u00ad\u200b\u2060\ufeff]")  # characters of a name that print as nothing
 RESERVED = "all items"  # the name of the row over all subsets in tables of accuracies
-# A message, or a list of them, that was written as text: by JSON, or by pandas as Python does.
+# How messages look that were written as text, by JSON, by JSON once more, by Python or by numpy: with a role
+# that is known here, or any role and a content
+_QUOTE = r"""\\*["']"""
+_ROLE = rf"{_QUOTE}(?:role|from){_QUOTE}\s*:\s*{_QUOTE}"
+_KNOWN = "|".join((*ROLES, "system", "developer", "tool", "function"))
 AS_TEXT = re.compile(
-    r"""\s*\[?\s*\{\s*(?=["'])(?=.*["'](role|from)["']\s*:\s*["'](system|user|assistant|human|gpt)["'])""",
-    re.DOTALL,
+    rf"\s*(?:array\(|[\"\\])*\s*\[?\s*\{{\s*(?={_QUOTE})"
+    rf"(?:(?=.*{_ROLE}(?:{_KNOWN}){_QUOTE})|(?=.*{_ROLE})(?=.*{_QUOTE}(?:content|value){_QUOTE}\s*:))",
+    re.DOTALL | re.IGNORECASE,
 )
+ARRAY = re.compile(r"\s*array\((.*?)(?:,\s*dtype=[\w.'\"<>]+)?\s*\)\s*", re.DOTALL)
 
 
 class UnfitRow(Exception):  # noqa: N818 - of a row, not of the file
@@ -40,40 +61,80 @@ class LeftOut(Exception):  # noqa: N818 - nothing is wrong with such a row
 def message_list(value: object, column: str) -> object:
     """Return a column's messages as `[{role, content}]` with the usual role names; other values unchanged.
 
-    Accepts messages as text, ShareGPT's from and value, and contents in text parts.
+    Accepts messages as text, ShareGPT's from and value, contents in text parts, and a dict of lists, as
+    datasets keeps a sequence of messages.
 
     Raises:
         UnfitRow: a message is incomplete, or holds something that its text does not show.
     """
     if isinstance(value, str) and AS_TEXT.match(value):
-        value = _parsed(value, column)
+        value = _messages_in(value, column)
     if isinstance(value, dict):
-        value = [value]
+        value = _rows_of(value) or [value]
     if not isinstance(value, list) or not any(isinstance(turn, dict) for turn in value):
         return value
     return [_message(turn, f"`{column}`: message {number}") for number, turn in enumerate(value, 1)]
 
 
-def _parsed(text: str, column: str) -> list | dict:
-    for parse in (parsed_json, ast.literal_eval):
+def _rows_of(columns: dict) -> list[dict] | None:
+    """Return the messages of {key: list}; None where it is no such dict."""
+    lists = [value for value in columns.values() if isinstance(value, list)]
+    parts = columns.get("content", columns.get("value"))  # also a list where one message has several parts
+    if len(lists) < len(columns) or len(set(map(len, lists))) != 1 or not isinstance(parts, list):
+        return None
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _messages_in(text: str, column: str) -> object:
+    """Return the messages that a text is; the text where it is another object that names roles."""
+    found = structure_in(text)
+    if found is None:
+        raise UnfitRow(
+            f"`{column}`: holds a message list as text that cannot be read (pandas writes lists so); save as"
+            " Parquet or JSON"
+        )
+    turns = found if isinstance(found, list) else [found]
+    return found if any(isinstance(turn, dict) and {"role", "from"} & set(turn) for turn in turns) else text
+
+
+def structure_in(text: str) -> list | dict | None:
+    """Return the list or object that a text is, as JSON, Python or numpy write it; None where it is none."""
+    text = text.strip()
+    if not text.startswith(("[", "{", '"', "array(")):
+        return None
+    array = ARRAY.fullmatch(text)
+    for parse in (parsed_json,) if text.startswith('"') else (parsed_json, ast.literal_eval):
         try:
-            found = parse(text)
+            found = parse(array[1] if array else text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
-        if isinstance(found, list | dict):
-            return found
-    raise UnfitRow(
-        f"`{column}`: holds a message list as text that cannot be read (pandas writes lists so); save as"
-        " Parquet or JSON"
-    )
+        return (
+            structure_in(found)
+            if isinstance(found, str)
+            else found
+            if isinstance(found, list | dict)
+            else None
+        )
+    return None
+
+
+def is_list_as_text(text: object) -> bool:
+    """Return whether a text is a list of texts, or messages without a role, as pandas writes CSV."""
+    found = structure_in(text) if isinstance(text, str) else None
+    parts = found if isinstance(found, list) else [found]
+    return bool(found) and all(isinstance(one, str) or _only_content(one) for one in parts)
+
+
+def _only_content(value: object) -> bool:
+    return isinstance(value, dict) and bool({"content", "value"} & set(value)) and set(value) <= HARMLESS
 
 
 def _message(turn: object, where: str) -> Message:
     if not isinstance(turn, dict):
         raise UnfitRow(f"{where} is {shown(turn)}; write {{role, content}}")
     role, content = turn.get("role", turn.get("from")), turn.get("content", turn.get("value"))
-    for key in UNSHOWN:
-        if turn.get(key):
+    for key, value in turn.items():
+        if key not in HARMLESS and value and not isinstance(value, int | float):
             raise UnfitRow(f"{where} has `{key}`, which is not scored; move it into `content` or drop it")
     if isinstance(content, list):
         parts = [
@@ -81,11 +142,13 @@ def _message(turn: object, where: str) -> Message:
             for part in content
         ]
         if not all(isinstance(part, str) for part in parts):
-            raise UnfitRow(f"{where} has parts that are no text, such as an image; leave the row out")
+            named = {str(part.get("type")) for part in content if isinstance(part, dict)} - {"text"}
+            kinds = f" ({', '.join(sorted(named))[:60]})" if named else ""
+            raise UnfitRow(f"{where} has parts that are no text, such as an image{kinds}; leave the row out")
         content = "".join(parts)
     if not isinstance(role, str) or not isinstance(content, str):
         raise UnfitRow(f"{where} has no `role` or no `content`; give both, as text")
-    return {"role": ROLES.get(role, role), "content": content}
+    return {"role": ROLES.get(role.lower(), role), "content": content}
 
 
 def shown(value: object) -> str:
@@ -118,10 +181,15 @@ def pair(prompt: object, chosen: object, rejected: object, **names: object) -> d
     answers += [split_answer(one, "rejected") for one in (rejected if several else [rejected])]
     prompt = message_list(prompt, "prompt")
     turns = [before for before, _ in answers if before]
+    alike = all(before == answers[0][0] for before, _ in answers)
+    if prompt and alike and turns and turns[0][0]["role"] == "system":
+        asked = as_turns(prompt)
+        if asked[0].get("role") != "system" and stripped(turns[0][1:]) == stripped(asked):
+            prompt = turns[0]  # only the answers have the system turn
     if prompt:
         if any(stripped(before) != stripped(as_turns(prompt)) for before in turns):
             raise UnfitRow("an answer has other messages before it than `prompt`; correct one of the two")
-    elif any(before != answers[0][0] for before, _ in answers):
+    elif not alike:
         raise UnfitRow(
             "the conversations differ before their last message; give both the same turns before it"
         )
@@ -129,7 +197,39 @@ def pair(prompt: object, chosen: object, rejected: object, **names: object) -> d
         prompt = turns[0] if turns else None
     texts = [text for _, text in answers]
     named = {key: name_of(names.get(key), key) for key in NAMES}
-    return {**named, "prompt": prompt, "chosen": texts[0], "rejected": texts[1:] if several else texts[1]}
+    found = {**named, "prompt": prompt, "chosen": texts[0], "rejected": texts[1:] if several else texts[1]}
+    _check_characters(found)
+    return found
+
+
+def _check_characters(found: dict) -> None:
+    asked = found["prompt"] if isinstance(found["prompt"], list) else [{"content": found["prompt"]}]
+    texts = [("prompt", turn.get("content")) for turn in asked if isinstance(turn, dict)]
+    texts += [(role, text) for role in ("chosen", "rejected") for text in _texts(found[role])]
+    for key, text in texts:
+        if isinstance(text, str) and HALF_CHARACTER.search(text):
+            raise UnfitRow(
+                f"`{key}` has half of a character (an unpaired surrogate, \\ud800 to \\udfff); correct that"
+                " text, or leave the row out"
+            )
+
+
+def _texts(answers: object) -> list:
+    return answers if isinstance(answers, list) else [answers]
+
+
+def with_system(found: dict, system: object) -> dict:
+    """Return a pair with the text of a column `system` as the first turn of its prompt."""
+    if system is None or (isinstance(system, str) and not system.strip()) or not found["prompt"]:
+        return found
+    if not isinstance(system, str):
+        raise UnfitRow(f"`system` is {shown(system)}, not a text; give the system turn as text")
+    turns = as_turns(found["prompt"])
+    if turns[0].get("role") != "system":
+        return {**found, "prompt": [{"role": "system", "content": system}, *turns]}
+    if str(turns[0].get("content")).strip() != system.strip():
+        raise UnfitRow("`system` and the system turn of `prompt` differ; delete one of the two")
+    return found
 
 
 def stripped(turns: Iterable[Mapping]) -> list[tuple]:

@@ -42,9 +42,7 @@ def file_rows(path: str | Path) -> Iterator[Row]:
         raise PolyrewardError(f"{path}: no such file; correct the path")
     if not path.is_file():
         raise PolyrewardError(f"{path}: a pipe or a device; write its content to a file, and name that")
-    suffix = path.suffix.lower()
-    if suffix in COMPRESSED:
-        suffix = Path(path.stem).suffix.lower()
+    suffix = _suffix(path)
     if suffix not in FORMATS:
         formats = ", ".join(filter(None, FORMATS))
         raise PolyrewardError(f"{path}: cannot read `{suffix}` files; save it as one of {formats}")
@@ -67,6 +65,16 @@ def file_rows(path: str | Path) -> Iterator[Row]:
         raise PolyrewardError(f"{path}: not UTF-8 (byte {error.start}); save the file in UTF-8") from error
     except Exception as error:  # a damaged file raises whatever its reader or its decompressor thinks of
         raise PolyrewardError(f"{path}: not a {kind} file ({error}); save it again") from error
+
+
+def holds_no_lists(path: str | Path) -> bool:
+    """Return whether a file is of a format whose cells are texts."""
+    return FORMATS[_suffix(Path(path))][0] == "CSV"
+
+
+def _suffix(path: Path) -> str:
+    name = Path(path.stem) if path.suffix.lower() in COMPRESSED else path
+    return name.suffix.lower()
 
 
 @contextlib.contextmanager
