@@ -3,15 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from polyreward.core.tables import read_sealed
 from polyreward.evaluation.score import short_names
-from polyreward.evaluation.tables import accuracy_tables, one_table, write_by_suffix
+from polyreward.evaluation.tables import accuracy_tables, one_table, with_others, write_by_suffix
 
 
 def rows(count: int) -> list[dict]:
     return [
-        {"id": f"r{n}", "subset": "ab"[n % 2], "prompt": "p", "chosen": "c", "rejected": "d"}
+        {"id": f"r{n}", "subset": "ab"[n % 2], "prompt": f"p{n}", "chosen": "c", "rejected": "d"}
         for n in range(count)
     ]
 
@@ -40,6 +41,48 @@ def test_the_best_model_of_each_file_comes_first():
     ]  # fmt: skip
 
 
+def test_pairs_of_one_request_count_as_one_in_intervals_and_tests():
+    """Nine pairs of each of four requests, all right or all wrong: as sure as four pairs."""
+    right, four = [True] * 27 + [False] * 9, rows(4)
+    named = [{**four[n // 9], "id": f"r{n}", "subset": "a", "template": f"t{n // 9}"} for n in range(36)]
+    by_prompt = [{**row, "template": None} for row in named]
+    single, _ = accuracy_tables({"x": four}, {("x", "one"): scores([True] * 3 + [False])}, None)
+    other = scores([False] * 36).assign(subset="a")
+    for given in (named, by_prompt):
+        given_scores = {("x", "one"): scores(right).assign(subset="a"), ("x", "none"): other}
+        table, subsets = accuracy_tables({"x": given}, given_scores, "none")
+        for found in (table, subsets):
+            assert found.loc[0, ["accuracy_pct", "n_items"]].tolist() == [75.0, 36]
+            assert found.loc[0, ["low", "high"]].tolist() == single.loc[0, ["low", "high"]].tolist()
+        assert table.loc[0, "p_mcnemar"] == 2 * 0.5**3  # three requests differ
+
+
+def test_requests_of_unequal_size_are_worth_fewer():
+    given = [{**row, "subset": "a", "template": "t" if n < 5 else None} for n, row in enumerate(rows(10))]
+    table, _ = accuracy_tables({"x": given}, {("x", "one"): scores([True] * 5 + [False] * 5)}, None)
+    worth = 10**2 / (5**2 + 5)
+    expected = proportion_confint(worth / 2, worth, method="wilson")
+    assert table.loc[0, ["low", "high"]].tolist() == pytest.approx([100 * one for one in expected])
+
+
+def test_a_table_keeps_the_lines_of_other_models_whose_scores_are_there(tmp_path):
+    def table(model, share, data="x"):
+        return pd.DataFrame({"data": [data], "model": [model], "accuracy_pct": [share], "difference": [1.0]})
+
+    path = tmp_path / "accuracy.csv"
+    assert with_others(table("one", 60.0), path)[1] == 0
+    write_by_suffix(pd.concat([table("one", 60.0), table("gone", 99.0), table("two", 70.0)]), path)
+    (tmp_path / "x").mkdir()
+    for model in ("one", "two"):
+        (tmp_path / f"x/{model}.parquet").touch()
+    found, others = with_others(table("two", 50.0), path)
+    assert others == 1 and found["model"].tolist() == ["one", "two"]
+    assert found["accuracy_pct"].tolist() == [60.0, 50.0]
+    assert found["difference"].isna().tolist() == [True, False]  # from whom is not known
+    path.write_text("something else\n1\n")
+    assert with_others(table("two", 50.0), path)[1] == 0
+
+
 def test_differences_are_paired():
     """One is right on all that two is, and on 20 of 100 more: a narrower interval than of unpaired ones."""
     one, two = [True] * 70 + [False] * 30, [True] * 50 + [False] * 50
@@ -57,6 +100,14 @@ def test_differences_are_paired():
     table, _ = accuracy_tables({"x": rows(1)}, single, "two")
     assert table["difference"].tolist()[0] == 100
     assert table[["difference_low", "difference_high"]].isna().all().all()
+
+
+def test_a_model_in_this_folder_has_the_folder_s_name(tmp_path, monkeypatch):
+    (tmp_path / "rm/below").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "rm")
+    assert short_names([".", "../other", "below/../.."], True) == {
+        ".": "rm", "../other": "other", "below/../..": tmp_path.name,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

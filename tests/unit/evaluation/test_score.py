@@ -1,8 +1,10 @@
 """Several tiny models on several files: what is written, what is kept, what is refused."""
 
 import contextlib
+import io
 import re
 import shutil
+import sys
 from dataclasses import replace
 
 import pandas as pd
@@ -139,6 +141,84 @@ def test_a_model_whose_commit_the_hub_does_not_name_is_scored_again(
     assert f"rm-a on pairs: scored again, as {why}" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("library", kept.LIBRARIES)
+def test_other_versions_of_libraries_score_again(here, scored, loaded, monkeypatch, library):
+    shutil.copytree(scored, "scores")
+    known = kept.version
+    monkeypatch.setattr(kept, "version", lambda name: "99" if name == library else known(name))
+    both()
+    assert loaded == ["rm-a", "rm-b"]
+
+
+def test_a_second_run_into_a_folder_keeps_the_lines_of_the_first(here, capsys):
+    score_models(["rm-a"], ["pairs.jsonl"], "scores", **SETTINGS)
+    score_models(["rm-b"], ["pairs.jsonl", "more.csv"], "scores", **SETTINGS)
+    table, subsets = pd.read_csv("scores/accuracy.csv"), pd.read_csv("scores/subsets.csv")
+    assert sorted(zip(table["data"], table["model"], strict=True)) == [
+        ("more", "rm-b"), ("pairs", "rm-a"), ("pairs", "rm-b"),
+    ]  # fmt: skip
+    pairs = table[table["data"] == "pairs"]
+    assert pairs["accuracy_pct"].is_monotonic_decreasing and set(subsets["model"]) == {"rm-a", "rm-b"}
+    assert "scores/accuracy.csv: also has 1 lines of earlier runs" in capsys.readouterr().err
+
+
+def a_file(here):
+    (here / "scores").touch()
+    return "scores", "is a file without a known suffix; name a folder or another file"
+
+
+def below_a_file(here):
+    (here / "file").touch()
+    return "file/a.csv", "cannot be written (a part of its path is a file"
+
+
+def a_folder_below_a_file(here):
+    (here / "file").touch()
+    return "file/scores", "cannot be written (a part of its path is a file"
+
+
+def data_is_a_file(here):
+    (here / "scores").mkdir()
+    (here / "scores/pairs").touch()
+    return "scores", "--out: scores/pairs/a: cannot be written (a part of its path is a file"
+
+
+@pytest.mark.parametrize("place", [a_file, below_a_file, a_folder_below_a_file, data_is_a_file])
+def test_a_place_that_cannot_be_written_is_named_before_any_model_is_loaded(here, loaded, place):
+    out, words = place(here)
+    with pytest.raises(PolyrewardError, match=re.escape(words)):
+        score_models(["rm-a"], ["pairs.jsonl"], out, **SETTINGS)
+    assert loaded == []
+
+
+def test_a_full_disk_is_named_before_any_model_is_loaded(here, loaded, small_disk):
+    with contextlib.suppress(OSError):
+        (small_disk / "rest").write_bytes(bytes(300_000))
+    with pytest.raises(PolyrewardError, match="cannot be written .No space left"):
+        score_models(["rm-a"], ["pairs.jsonl"], small_disk / "scores.csv", **SETTINGS)
+    assert loaded == []
+
+
+def test_a_limit_counts_rows_and_says_how_many_pairs_they_hold(here, capsys):
+    row = {"id": "x", "domain": "chat", "prompt": ROWS[0]["prompt"]}
+    answers = {role: [f"{ROWS[0][role]} {n}" for n in range(3)] for role in ("chosen", "rejected")}
+    write_jsonl([{**row, **answers, "id": str(n)} for n in range(3)], here / "styles.jsonl")
+    assert run("rm-a", "styles.jsonl", "--out", "a.csv", "--limit", "2") == 0
+    assert "the first 2 rows of each file (--limit) were read. Pairs in them: 18." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_that_is_not_utf_8_loses_nothing(here, monkeypatch, encoding):
+    names = ["\ud55c\uad6d\uc5b4", "espa\u00f1ol"]
+    rows = [{**row, "subset": names[n % 2]} for n, row in enumerate(ROWS)]
+    write_jsonl(rows, here / "pairs.jsonl")
+    terminal = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(terminal, encoding=encoding))
+    assert cli.main(["inspect", "pairs.jsonl"]) == 0
+    for name in names:
+        assert name.encode(encoding, "backslashreplace") in terminal.getvalue()
+
+
 def test_a_model_that_fails_stops_no_other(here, tiny_gemma, loaded):
     """A base model has no head: it is refused when it is loaded, after rm-a and before rm-b."""
     (here / "base").symlink_to(tiny_gemma)
@@ -190,7 +270,8 @@ def test_the_command_prints_the_models_best_first(here, capsys):
     assert sorted(float(line[2]) for line in cells)[::-1] == [float(line[2]) for line in cells]
     assert {line[1]: line[-1] == "" for line in cells} == {"rm-a": True, "rm-b": False}
     assert "difference is from rm-a on the same pairs" in remarks
-    assert "Only the first 4 pairs of each file (--limit) were scored." in remarks
+    assert "Only the first 4 rows of each file (--limit) were read. Pairs in them: 4." in remarks
+    assert "Wilson intervals over requests" in remarks
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from polyreward.core.inert import printable
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; return 0, 1 after an error, or 2 after a wrong option."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")  # of a terminal or a log that is not UTF-8
     try:
         ended = commands.main(arguments, prog_name="polyreward", standalone_mode=False)
         sys.stdout.flush()

@@ -33,7 +33,9 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 @click.option(
     "--layout", help="Layout of the files of pairs; by default found by their columns. `inspect` names it."
 )
-@click.option("--limit", type=COUNT, help="Pairs to score, from the start of each file.")
+@click.option(
+    "--limit", type=COUNT, help="Rows to read, from the start of each file. A row may hold several pairs."
+)
 @click.option(
     "--kind",
     type=click.Choice(list(REWARD_KINDS)),

@@ -40,6 +40,21 @@ def whole_folder(path: str | Path) -> Iterator[Path]:
         os.replace(folder / path.name, path)
 
 
+def unwritable(path: str | Path) -> str | None:
+    """Try to write some bytes next to a path; return why it cannot be done, or None."""
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:99]}.") as file:
+            file.write(bytes(4096))
+            file.flush()
+    except (FileExistsError, NotADirectoryError):
+        return "a part of its path is a file, not a folder"
+    except OSError as error:
+        return error.strerror or str(error)
+    return f"{path} is a folder" if path.is_dir() else None
+
+
 def remove_unfinished(path: str | Path) -> None:
     """Remove what a killed job left half-written next to a file or folder of this job."""
     for half in Path(path).parent.glob(f".{glob.escape(Path(path).name)}.????????"):

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +14,7 @@ from polyreward.core.files import sha256_of
 from polyreward.core.tables import read_sealed, write_sealed
 from polyreward.scoring.families import loader_of
 
+LIBRARIES = ("torch", "transformers", "tokenizers")  # whose versions may change a score
 MADE_OF = "made_of"  # the key in a Parquet file's metadata, where pandas keeps a table's `attrs`
 
 
@@ -25,12 +27,16 @@ def made_of(entry: dict, rows: Mapping[str, Sequence[dict]], scoring: dict) -> d
         entry, scoring: as families.load_reward_model takes them.
     """
     sources = [entry["source"], *([entry["reference"]["source"]] if "reference" in entry else [])]
+    libraries = {name: version(name) for name in LIBRARIES}
     models = [_content(source, entry.get("revision")) for source in sources]
     settings = {key: entry[key] for key in entry if key not in ("source", "reference", "revision")}
     code = [code_at(place) for place in (loader_of(entry), "polyreward.scoring.pairs:score_rows")]
     if None in models:
         return dict.fromkeys(rows)
-    return {name: _hashed([models, settings, scoring, code, list(found)]) for name, found in rows.items()}
+    return {
+        name: _hashed([models, settings, scoring, code, libraries, list(found)])
+        for name, found in rows.items()
+    }
 
 
 def write_kept(scores: pd.DataFrame, path: Path, made: str | None) -> None:

@@ -7,15 +7,23 @@ from pathlib import Path, PurePath
 
 import pandas as pd
 
-from polyreward.analysis.accuracy import subset_summary
+from polyreward.analysis.accuracy import ALL
 from polyreward.core.errors import PolyrewardError, raise_all, unknown, unknown_name
+from polyreward.core.files import unwritable
 from polyreward.core.kinds import REWARD_KINDS
 from polyreward.core.logs import announce
 from polyreward.core.seals import intact
 from polyreward.core.tables import as_markdown, p_text
 from polyreward.evaluation.inspection import template_remarks
 from polyreward.evaluation.kept import made_of, read_kept, write_kept
-from polyreward.evaluation.tables import SUFFIXES, accuracy_tables, one_table, write_by_suffix
+from polyreward.evaluation.tables import (
+    SUFFIXES,
+    accuracy_tables,
+    one_at_a_time,
+    one_table,
+    with_others,
+    write_by_suffix,
+)
 from polyreward.prepare.pair_files import examples_of, read_pairs
 from polyreward.scoring.families import load_reward_model, source_problems
 from polyreward.scoring.load import load_tokenizer
@@ -93,6 +101,8 @@ def score_models(
     ]
     if not beta > 0:
         problems.append(f"--beta: {beta} is not above 0; give a positive number, such as 0.1")
+    if folder and folder.exists() and not folder.is_dir():
+        problems.append(f"--out: {out}: is a file without a known suffix; name a folder or another file")
     if out is not None and folder is None and Path(out).suffix.lower() not in SUFFIXES:
         known = f"use {', '.join(SUFFIXES)}, or name a folder"
         problems.append(f"--out: {out}: `{Path(out).suffix}` is no format that is written here; {known}")
@@ -113,6 +123,16 @@ def score_models(
     if len(unread) == 1 and not problems:
         raise PolyrewardError(unread[0])
     raise_all(problems + unread, "score")
+    if out is not None:
+        places = [folder / "accuracy.csv", *(folder / name / "a" for name in rows)] if folder else [Path(out)]
+        refused = {place: reason for place in places if (reason := unwritable(place))}
+        raise_all(
+            (
+                f"--out: {place}: cannot be written ({refused[place]}); name another place"
+                for place in refused
+            ),
+            "score",
+        )
 
     scoring = {"dtype": dtype, "max_length": max_length, "token_budget": token_budget, "attention": attention}
     scores: dict[tuple[str, str], pd.DataFrame] = {}
@@ -154,8 +174,12 @@ def score_models(
     raise_all(failed, f"score; the scores of other models are in {folder}" if folder and scores else "score")
     table, subsets = accuracy_tables(rows, scores, against)
     if folder:
-        write_by_suffix(table, folder / "accuracy.csv")
-        write_by_suffix(subsets, folder / "subsets.csv")
+        with one_at_a_time(folder):
+            for name, found in (("accuracy.csv", table), ("subsets.csv", subsets)):
+                whole, others = with_others(found, folder / name)
+                write_by_suffix(whole, folder / name)
+                if others:
+                    announce(f"{folder / name}: also has {others} lines of earlier runs into this folder")
     elif out is not None:
         write_by_suffix(one_table(scores), Path(out))
     return Evaluation(table, subsets, scores, kept, against)
@@ -192,10 +216,10 @@ def short_names(sources: Sequence[str], with_suffix: bool) -> dict[str, str]:
 
     Without `with_suffix`, suffixes are left out where names differ without them.
     """
-    stems = [PurePath(source).stem for source in sources]
+    stems = [_named_path(source).stem for source in sources]
     if not with_suffix and len(set(stems)) == len(stems):
         return dict(zip(sources, stems, strict=True))
-    paths = [PurePath(source) for source in sources]
+    paths = [_named_path(source) for source in sources]
     parts = [[part for part in path.parts if part != path.anchor] for path in paths]
     count = 1
     while len({tuple(found[-count:]) for found in parts}) < len(parts) and count < max(map(len, parts)):
@@ -203,24 +227,40 @@ def short_names(sources: Sequence[str], with_suffix: bool) -> dict[str, str]:
     return {source: "--".join(found[-count:]) for source, found in zip(sources, parts, strict=True)}
 
 
+def _named_path(source: str) -> PurePath:
+    path = PurePath(source)
+    return path if path.name not in ("", "..") else PurePath(Path(source).resolve())  # such as `.`
+
+
 def summary(found: Evaluation, limit: int | None) -> str:
     """Return an evaluation as text: a table of one model's subsets, or of the models, and remarks."""
     table, near = found.table.drop(columns="chance_pct"), []
     if len(found.scores) == 1:
         (scores,) = found.scores.values()
-        table, near = subset_summary(scores), list(scores["id"][scores["within_noise"]])
+        overall = found.table.drop(columns=["data", "model", "chance_pct"]).assign(subset=ALL)
+        table = pd.concat([found.subsets.drop(columns=["data", "model"]), overall], ignore_index=True)
+        near = list(scores["id"][scores["within_noise"]])
     chances = {f"{row.chance_pct:.1f}": row.data for row in found.table.itertuples()}
     several = len(chances) > 1
     gets = " ".join(f"{share} ({data})" if several else share for share, data in chances.items())
-    remarks = [f"A scorer that does not read gets {gets}. low and high are 95% Wilson intervals over items."]
+    remarks = [
+        f"A scorer that does not read gets {gets}. low and high are 95% Wilson intervals over requests:"
+        " pairs of one template count as one, without templates those of one prompt."
+    ]
     if found.against is not None:
         remarks.append(
             f"difference is from {found.against} on the same pairs, in percentage points, with its 95% paired"
-            " bootstrap interval (over templates, where pairs name theirs); p_mcnemar is McNemar's exact"
+            " bootstrap interval, over requests, too; p_mcnemar is McNemar's exact"
             " test."
         )
     if limit is not None:
-        remarks.append(f"Only the first {limit} pairs of each file (--limit) were scored.")
+        sizes = {data: len(table) for (data, _), table in found.scores.items()}
+        pairs = ", ".join(
+            f"{count} ({data})" if len(sizes) > 1 else str(count) for data, count in sizes.items()
+        )
+        remarks.append(
+            f"Only the first {limit} rows of each file (--limit) were read. Pairs in them: {pairs}."
+        )
     if near:
         remarks.append(f"Margins that batching may turn (n_within_noise): {examples_of(near)}")
     if found.kept:
