@@ -120,6 +120,7 @@ def test_a_model_in_this_folder_has_the_folder_s_name(tmp_path, monkeypatch):
         (["a/es.jsonl", "b/en.csv"], False, ["es", "en"]),
         (["a/es.jsonl", "a/es.csv"], False, ["es.jsonl", "es.csv"]),
         (["a/es.jsonl", "b/es.jsonl"], False, ["a--es.jsonl", "b--es.jsonl"]),
+        (["a/e\udcc3\udca9.jsonl"], False, [r"e\udcc3\udca9"]),
     ],
 )
 def test_names_are_as_short_as_tells_them_apart(sources, with_suffix, expected):

@@ -10,6 +10,7 @@ import pandas as pd
 from polyreward.analysis.accuracy import ALL
 from polyreward.core.errors import PolyrewardError, raise_all, unknown, unknown_name
 from polyreward.core.files import unwritable
+from polyreward.core.inert import printable
 from polyreward.core.kinds import REWARD_KINDS
 from polyreward.core.logs import announce
 from polyreward.core.seals import intact
@@ -229,7 +230,8 @@ def short_names(sources: Sequence[str], with_suffix: bool) -> dict[str, str]:
 
 def _named_path(source: str) -> PurePath:
     path = PurePath(source)
-    return path if path.name not in ("", "..") else PurePath(Path(source).resolve())  # such as `.`
+    named = path if path.name not in ("", "..") else PurePath(Path(source).resolve())  # such as `.`
+    return PurePath(printable(str(named)))  # in a locale without UTF-8, names have halves of characters
 
 
 def summary(found: Evaluation, limit: int | None) -> str:
