@@ -16,6 +16,8 @@ from transformers import (
     LlamaForCausalLM,
     LlamaForSequenceClassification,
     LlamaModel,
+    Phi3Config,
+    Phi3ForSequenceClassification,
     PreTrainedTokenizerFast,
 )
 
@@ -74,7 +76,7 @@ def llama_config(tokens, **changes) -> LlamaConfig:
         "eos_token_id": tokens.eos_token_id,
         "pad_token_id": tokens.pad_token_id,
     }
-    return LlamaConfig(vocab_size=len(tokens), **SIZES, **{**ends, **changes})
+    return LlamaConfig(vocab_size=len(tokens), **{**SIZES, **ends, **changes})
 
 
 def seeded(make, seed: int = 3):
@@ -161,6 +163,31 @@ def offset_bias(folder: Path, pad: str | None, configured: str | None, template:
     known = None if configured is None else tokens.convert_tokens_to_ids(configured)
     config = llama_config(tokens, num_labels=1, pad_token_id=known)
     seeded(lambda: LlamaForSequenceClassification(config)).save_pretrained(folder)
+    tokens.save_pretrained(folder)
+    return folder
+
+
+def dynamic(folder: Path) -> Path:
+    """A Llama whose rotary frequencies follow the longest text beyond 24 tokens, and stay for the next batch."""
+    tokens = llama3_tokenizer()
+    rope = {"rope_type": "dynamic", "factor": 8.0, "rope_theta": 10000.0}
+    config = llama_config(tokens, num_labels=1, max_position_embeddings=24, rope_parameters=rope)
+    seeded(lambda: LlamaForSequenceClassification(config)).save_pretrained(folder)
+    tokens.save_pretrained(folder)
+    return folder
+
+
+def longrope(folder: Path) -> Path:
+    """A Phi 3 with two sets of rotary frequencies: a batch with a text beyond 24 tokens takes the second."""
+    tokens = llama3_tokenizer()
+    sizes = {name: value for name, value in SIZES.items() if name != "head_dim"}
+    rope = {"rope_type": "longrope", "rope_theta": 10000.0, "short_factor": [1.0] * 8,
+            "long_factor": [1.0, 2.0, 4.0, 8.0, 8.0, 16.0, 16.0, 16.0], "original_max_position_embeddings": 24}  # fmt: skip
+    config = Phi3Config(
+        vocab_size=len(tokens), **sizes, num_labels=1, original_max_position_embeddings=24, rope_parameters=rope,
+        bos_token_id=tokens.bos_token_id, eos_token_id=tokens.eos_token_id, pad_token_id=tokens.pad_token_id,
+    )  # fmt: skip
+    seeded(lambda: Phi3ForSequenceClassification(config)).save_pretrained(folder)
     tokens.save_pretrained(folder)
     return folder
 

@@ -261,7 +261,7 @@ class ScoreOutput(ModelOutput):
 ])  # fmt: skip
 def test_outputs_that_are_not_one_value_for_each_text_are_named(classifier, changed, shapes):
     classifier.model.register_forward_hook(lambda module, args, output: changed(output.logits))
-    whole = dataclasses.replace(classifier, share=False, token_budget=10_000)
+    whole = dataclasses.replace(classifier, plain_head=False, token_budget=10_000)
     said = refused(whole.score, [Conversations("a", ("b", "c"))], "")
     assert f"not one value for each of 2 texts; the model gives {shapes}" in said
 

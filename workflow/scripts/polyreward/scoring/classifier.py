@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
+from polyreward import accel
 from polyreward.accel.frozen import FrozenLayers, frozen_count
-from polyreward.accel.trees import can_share, last_states
+from polyreward.accel.trees import last_states
 from polyreward.core.errors import UnavailableError
 from polyreward.core.logs import progress
 from polyreward.models.answer_reward import reward_of
@@ -18,8 +19,10 @@ from polyreward.scoring.tokens import TextModel, Tokenized, short_text, tokenize
 
 @dataclasses.dataclass(frozen=True)
 class Classifier(TextModel):
-    """A reward model with a head. share: see `shares_prompt`. frozen: a memory of its lower layers."""
+    """A reward model. plain_head: whether its reward is the head on the decoder's states; else it is run
+    whole. frozen: a memory of its lower layers."""
 
+    plain_head: bool
     frozen: FrozenLayers | None = None
 
     @torch.inference_mode()
@@ -28,7 +31,7 @@ class Classifier(TextModel):
         texts = tokenized(self, conversations)
         read = [[read_part(self.model, ids) for ids in group] for group in texts.groups]
         texts = dataclasses.replace(texts, groups=read)
-        rewards = self._by_head if self.share else self._by_model
+        rewards = self._by_head if self.plain_head else self._by_model
         with progress(label, len(texts)) as report:
             return texts.scores(dict(rewards(texts, report)))
 
@@ -37,7 +40,16 @@ class Classifier(TextModel):
         if self.frozen:
             self.frozen.fill(texts.groups, pad, self.token_budget, True)
         decoder = self.model.get_decoder()
-        found = last_states(decoder, texts.groups, pad, self.token_budget, True, self.frozen, report)
+        found = last_states(
+            decoder,
+            texts.groups,
+            pad,
+            self.token_budget,
+            self.share,
+            self.frozen,
+            report,
+            alone_beyond=self.alone_beyond,
+        )
         for group, member, states in found:
             reward = reward_of(self.model, texts.groups[group][member], states)
             yield (group, member), reward.float().item()
@@ -48,7 +60,7 @@ class Classifier(TextModel):
         # Without a pad token a model cannot see where a padded text ends.
         one_by_one = pad is None and not isinstance(self.model, Reward)
         budget = 1 if one_by_one else self.token_budget
-        for batch in token_budget_batches(list(map(len, sequences)), budget):
+        for batch in token_budget_batches(list(map(len, sequences)), budget, self.alone_beyond):
             inputs = padded([sequences[i] for i in batch], pad, self.model.device)
             rewards = _rewards(self.model(**inputs), len(batch))
             yield from zip((places[i] for i in batch), rewards, strict=True)
@@ -69,16 +81,26 @@ def with_memory(reward_model: Classifier, top_layers: int, states: dict) -> Clas
 
 
 @torch.inference_mode()
-def shares_prompt(model: torch.nn.Module) -> bool:
-    """Return whether a reward is the head on the decoder's states, which can share prompts, by trying
-    both."""
+def has_plain_head(model: torch.nn.Module) -> bool:
+    """Return whether a reward is the head on the decoder's states, also of texts that are padded in a batch.
+
+    By trying: two texts together against the whole model on each of them."""
     head, decoder = getattr(model, "score", None), getattr(model, "get_decoder", lambda: None)()
-    if not isinstance(head, torch.nn.Module) or decoder is None or not can_share(decoder):
+    if not isinstance(head, torch.nn.Module) or decoder is None:
         return False
-    inputs = short_text(model)
-    states = decoder(**inputs, use_cache=False).last_hidden_state[0]
-    reward = reward_of(model, inputs["input_ids"][0].tolist(), states)
-    return torch.allclose(model(**inputs).logits[0], reward, atol=1e-2, rtol=1e-2)
+    ids = short_text(model)["input_ids"][0].tolist()
+    texts = [ids, ids[:5]]
+    try:
+        inputs = padded(texts, pad_of(model), model.device)
+        states = decoder(**inputs, use_cache=False).last_hidden_state
+        for text, of_text in zip(texts, states, strict=True):
+            alone = padded([text], pad_of(model), model.device)
+            reward = reward_of(model, text, of_text[: len(text)])
+            if not torch.allclose(model(**alone).logits[0], reward, atol=1e-2, rtol=1e-2):
+                return False
+    except accel.CANNOT:
+        return False
+    return True
 
 
 def pad_of(model: torch.nn.Module) -> int | None:

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
@@ -10,6 +11,7 @@ from transformers.utils import logging as transformers_logging
 
 from polyreward import accel
 from polyreward.accel.onednn import multiply_by_onednn
+from polyreward.accel.trees import can_share
 from polyreward.core.conversations import pin_date
 from polyreward.core.errors import PolyrewardError, UnavailableError, is_outage, lacks_memory
 from polyreward.core.logs import announce
@@ -17,7 +19,7 @@ from polyreward.core.naming import COMMIT
 from polyreward.core.seals import intact
 from polyreward.models.devices import device
 from polyreward.models.reward_model import own_config, pooled
-from polyreward.scoring.classifier import Classifier, shares_prompt
+from polyreward.scoring.classifier import Classifier, has_plain_head
 from polyreward.scoring.families import EAGER_TOKENS
 from polyreward.scoring.heads import Reward, head_of
 from polyreward.scoring.loglik import CausalLM, causal_lm
@@ -55,7 +57,11 @@ def load_classifier(
         raise UnavailableError(
             f"{source}: has {model.config.num_labels} outputs; a reward model has one (num_labels: 1)"
         )
-    return Classifier(model, tokenizer, max_length, fitting_budget(model, token_budget), shares_prompt(model))
+    plain = has_plain_head(model)
+    share = plain and can_share(model.get_decoder())
+    budget = fitting_budget(model, token_budget)
+    found = Classifier(model, tokenizer, max_length, budget, share, plain)
+    return cast("Classifier", found.alone_where_needed())
 
 
 def load_causal_lm(
@@ -69,7 +75,8 @@ def load_causal_lm(
 ) -> CausalLM:
     """Load a causal LM and its tokenizer; arguments and errors as in load_classifier."""
     model, tokenizer = loaded(AutoModelForCausalLM, source, dtype, max_length, attention, revision, gpus)
-    return causal_lm(model, tokenizer, max_length, fitting_budget(model, token_budget))
+    found = causal_lm(model, tokenizer, max_length, fitting_budget(model, token_budget))
+    return cast("CausalLM", found.alone_where_needed())
 
 
 def causal_lm_of(entry: dict, scoring: dict) -> CausalLM:

@@ -57,7 +57,8 @@ class LocalBackend(Composite):
         """Yield (index, log-probabilities (nats) of the tokens as the next one) of each sequence."""
         lm = self.lm
         if not lm.plain_head:
-            found = batched_logits(lm.model, sequences, lm.tokenizer.pad_token_id, lm.token_budget)
+            pad = lm.tokenizer.pad_token_id
+            found = batched_logits(lm.model, sequences, pad, lm.token_budget, lm.alone_beyond)
             for index, logits in found:
                 yield index, logits[len(sequences[index]) - 1].float().log_softmax(dim=-1)[tokens].cpu()
             return
@@ -71,6 +72,7 @@ class LocalBackend(Composite):
                 lm.token_budget,
                 lm.share,
                 report=report,
+                alone_beyond=lm.alone_beyond,
             )
             ends = ((states[-1:], tokens[None], groups[group][member]) for group, member, states in found)
             for logprobs, index in token_logprobs(lm, ends):
@@ -128,7 +130,8 @@ def generated_by_batch(
     settings = {"do_sample": False, "num_beams": 1, "repetition_penalty": 1.0}
     settings |= {"pad_token_id": pad, "return_dict_in_generate": True}
     with progress(job, len(sequences)) as report:
-        for batch in token_budget_batches([len(ids) + max_new_tokens for ids in sequences], lm.token_budget):
+        lengths = [len(ids) + max_new_tokens for ids in sequences]
+        for batch in token_budget_batches(lengths, lm.token_budget, lm.alone_beyond):
             inputs = left_padded([sequences[i] for i in batch], pad, lm.model.device)
             with torch.inference_mode():
                 written = lm.model.generate(**inputs, max_new_tokens=max_new_tokens, **settings)
