@@ -41,7 +41,7 @@ def test_table1_agrees_with_the_score_files_and_delta_is_english_minus_target(ta
 
 def test_a_reward_model_loads_with_nothing_of_ours(table1):
     folder = table1 / "work/4_models/tiny-llama_es"
-    model = AutoModelForSequenceClassification.from_pretrained(folder)
+    model = AutoModelForSequenceClassification.from_pretrained(folder, trust_remote_code=True)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     assert model.config.num_labels == 1
     assert tokenizer.pad_token_id not in (None, tokenizer.eos_token_id)

@@ -11,6 +11,7 @@ from support import script
 
 from polyreward.core.seeds import job_seed
 from polyreward.scoring.interface import Conversations
+from polyreward.sheet.scorers import CARB_TEXT
 
 text_scorers = script("score/carb_text_scores").text_scorers
 
@@ -24,7 +25,8 @@ Scores = dict[str, list[np.ndarray]]  # {scorer: the scores of each item's answe
 def surface_scores(items: Sequence[dict]) -> Scores:
     """Return the scores of length and script."""
     conversations = [Conversations(item["prompt"], tuple(item["answers"])) for item in items]
-    return {name: scorer.score(conversations, name).values for name, scorer in text_scorers().items()}
+    scorers = {name: scorer for name, scorer in text_scorers().items() if name in CARB_TEXT}
+    return {name: scorer.score(conversations, name).values for name, scorer in scorers.items()}
 
 
 def classifier_scores(items: Sequence[dict], seed: int) -> Scores:

@@ -32,7 +32,10 @@ OTHER_ENVIRONMENTS = {
 }
 # {section: (an edit of one of its settings, rules that get it)}
 SECTIONS = {
-    "reward_model": ({"learning_rate": 1.0e-9}, {"reward_model", "judge_reward_model"}),
+    "reward_model": (
+        {"learning_rate": 1.0e-9},
+        {"reward_model", "judge_reward_model", "taught_reward_model"},
+    ),
     "alignment.sft": ({"learning_rate": 1.0e-9}, {"sft_policy"}),
     "alignment.dpo": ({"learning_rate": 1.0e-9}, {"dpo_policy"}),
     "alignment.sampling": ({"top_k": 3}, {"sampled_responses", "policy_answers"}),
@@ -125,7 +128,7 @@ def test_a_control_flips_the_labels_of_target_languages_and_of_nobody_else(tiny_
         for job in planned(ROOT / "workflow/scales/controls.yaml").dag.jobs
         if "flipped" in job.params.keys()  # noqa: SIM118
     }
-    assert {rule for rule, _ in shares} == {"reward_model", "judge_reward_model"}
+    assert {rule for rule, _ in shares} == {"reward_model", "judge_reward_model", "taught_reward_model"}
     for (rule, model), share in shares.items():
         parts = ModelName.parse(model)
         assert share == (0.4 if rule == "reward_model" and parts.language != "en" else 0), model

@@ -288,6 +288,7 @@ def claims(folder):
         "judged": compared.inputs["carb"],
         "quartets": items,
         "culture": of_quartets,
+        "taught": [],
         "sheet": [sheet_file(folder, kinds_of_all, bases=QUARTET_BASES)],
         "published": [ROOT / f"resources/published/carb_{name}.csv" for name in published],
     }

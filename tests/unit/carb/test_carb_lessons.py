@@ -13,11 +13,11 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.culture.lessons import OTHER_PLACES, TAUGHT, UNSEEN, lesson_pairs, parts_of
 from polyreward.carb.culture.quartets import FACT, FORMAT, Quartet, Wording, quartet_rows
-from polyreward.carb.culture.taught import cost_table, taught_table
+from polyreward.carb.culture.taught import NO_LESSONS, TAUGHT_COLUMNS, cost_table, taught_table
 from polyreward.carb.figures.taught import draw_taught
 from polyreward.core.files import write_jsonl
 from polyreward.core.naming import is_taught
-from polyreward.core.tables import write_scores
+from polyreward.core.tables import read_exact, write_exact, write_scores
 from polyreward.training.reward_model import tokenized_requests
 
 INTERVAL = Interval(400, 0.95, 1)
@@ -134,6 +134,20 @@ def test_what_is_taught_in_one_language_and_found_in_another_has_the_known_answe
     ]  # fmt: skip
     assert "100\n" in figure.axes[0].texts[0].get_text()
     plt.close(figure)
+
+
+def test_a_scale_without_lessons_says_so_in_its_tables_and_its_figure(tmp_path):
+    items, _ = scored(tmp_path, {})
+    none = sheet([name for name in MODELS if not is_taught(name)])
+    table = taught_table(items, [], none, INTERVAL)
+    assert list(table["note"]) == [NO_LESSONS]
+    write_exact(table, tmp_path / "taught.parquet", TAUGHT_COLUMNS)
+    figure = draw_taught(read_exact(tmp_path / "taught.parquet", TAUGHT_COLUMNS), "95%")
+    assert figure.texts[0].get_text() == NO_LESSONS
+    plt.close(figure)
+    scores = pd.DataFrame(columns=["scorer", "language"])
+    cost = cost_table(scores, none, Benchmark("main", {"chat": ["s"]}, {}), INTERVAL)
+    assert list(cost["note"]) == [NO_LESSONS]
 
 
 def test_what_lessons_cost_is_the_paired_difference_on_the_main_benchmark():

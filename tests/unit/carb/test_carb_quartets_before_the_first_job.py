@@ -14,19 +14,28 @@ from polyreward.sheet.entries import read_models
 JOBS = [SimpleNamespace(rule=SimpleNamespace(name=name)) for name in ("carb_items", "carb_quartets")]
 
 
-def plan(**quartets):
+def plan(topics_per_domain=None, **quartets):
     """Return a plan of scale mini as far as this check goes, with changed settings of quartets."""
     settings = read_models([], ROOT).settings
     changed = settings.carb.quartets.model_copy(update=quartets)
-    settings = settings.model_copy(update={"carb": settings.carb.model_copy(update={"quartets": changed})})
+    settings = settings.model_copy(
+        update={
+            "carb": settings.carb.model_copy(
+                update={"quartets": changed, "topics_per_domain": topics_per_domain}
+            )
+        }
+    )
     others = dict.fromkeys(set(Plan._fields) - {"project", "settings"})
     return Plan(**others, project=Project(ROOT, {}), settings=settings)
 
 
 def test_kinds_with_few_topics_are_announced_and_no_other_run_is_held_up(capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
+    plan(topics_per_domain=9).check_quartets(JOBS)
+    said = capsys.readouterr().err
+    assert "place quartets, format:" in said and "fewer than 10" in said
     plan().check_quartets(JOBS)
-    assert "place quartets, format: 3 topics, fewer than 10" in capsys.readouterr().err
+    assert capsys.readouterr().err == ""
     plan(files={"en": "no such file"}).check_quartets(JOBS[:1])
     assert capsys.readouterr().err == ""
 

@@ -19,7 +19,7 @@ from polyreward.analysis.verdicts import (
     UNDECIDED,
     UNTESTED,
 )
-from polyreward.claims.carb_evidence import Places
+from polyreward.claims.carb_evidence import Facts, Places
 from polyreward.claims.estimate import Estimate
 from polyreward.claims.table import (
     PAPERS,
@@ -47,7 +47,10 @@ def carb_table():
     trained = judges({"full": 0.9, "base-with-criteria": 0.3, "no-corr": 0.3, "no-appr": -0.9})
     # Without place quartets about facts, Holm's correction is for the other claims: 401 draws show no small p
     untested = Places(None, ["en"], "en", {})
-    return rows_of(of_paper("carb"), carb_evidence(scores=scores, judges=trained, places=untested))
+    return rows_of(
+        of_paper("carb"),
+        carb_evidence(scores=scores, judges=trained, places=untested, facts=Facts(None, ["en"], "en", {})),
+    )
 
 
 def test_every_claim_has_a_row_with_a_verdict(table, carb_table):

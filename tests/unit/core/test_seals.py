@@ -132,6 +132,7 @@ def test_a_folder_of_the_user_s_is_refused_for_pickles_alone_with_what_to_do(tmp
 # What opens a file that carries a checksum. load_policy's and new_reward_model's callers need no second check.
 READERS = {"from_pretrained", "load_file", "safe_open", "read_parquet"}
 CHECKED_BEFORE = {
+    ("models/answer_reward.py", "from_pretrained"),  # read by other tools; scoring/load.py checks first
     ("models/generation.py", "generation_config"),  # settings of a model that is being loaded
     ("ops/resources.py", "_parameters"),  # only the sizes in a user's file
     ("translation/lm.py", "__init__"), ("alignment/sampling.py", "__init__"), ("scoring/load.py", "_tokenizer"),

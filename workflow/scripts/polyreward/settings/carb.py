@@ -80,7 +80,7 @@ class Lessons(Section):
 
     bases: CountFromZero = 0
     """How many of bases, from the first: those whose reward models are taught."""
-    epochs: Positive = 5.0
+    epochs: Positive = 10.0
     """Passes over the lessons and the pool."""
     batch_size: Count = 2
     """Requests per device and step; a quartet is one, with its twelve pairs."""

@@ -21,7 +21,10 @@ NUMBERS = [
 ]
 KEYS = ["part", "base", "taught_in", "language"]
 TAUGHT_COLUMNS = [*KEYS, *NUMBERS, "trainings", *COUNTS, "note"]
-COST_COLUMNS = ["base", "language", "avg", "before", "difference", "low", "high", "trainings", "n_templates"]
+COST_COLUMNS = [
+    *("base", "language", "avg", "before", "difference", "low", "high", "trainings", "n_templates", "note"),
+]
+NO_LESSONS = "no reward model had lessons: carb.lessons.bases is 0"  # the note of a table's only row
 
 
 def read_taught(
@@ -73,7 +76,7 @@ def taught_table(
             for asked_in in (Path(path).stem for path in item_files):
                 key = {"part": part, "base": base, "taught_in": language, "language": asked_in}
                 records.append(key | _numbers(culture, list(models.index), asked_in))
-    return pd.DataFrame(records, columns=TAUGHT_COLUMNS).astype(
+    return pd.DataFrame(records or [{"note": NO_LESSONS}], columns=TAUGHT_COLUMNS).astype(
         dict.fromkeys([*COUNTS, "trainings"], "Int64")
     )
 
@@ -126,8 +129,8 @@ def cost_table(
         averages = {"avg": 100 * with_lessons[0].mean(), "before": 100 * without[0].mean()}
         ends = {"difference": 100 * values[0], "low": 100 * low, "high": 100 * high}
         counts = {"trainings": len(models), "n_templates": accuracies.n_templates}
-        records.append({"base": base, "language": language, **averages, **ends, **counts})
-    return pd.DataFrame(records)[COST_COLUMNS]
+        records.append({"base": base, "language": language, **averages, **ends, **counts, "note": ""})
+    return pd.DataFrame(records or [{"note": NO_LESSONS}], columns=COST_COLUMNS)
 
 
 def _over_trainings(drawn: np.ndarray, freedom: float) -> tuple[np.ndarray, float]:

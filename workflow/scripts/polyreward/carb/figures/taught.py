@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from polyreward.artifacts.figures import TEXT_WIDTH, language_name, paper_style
 from polyreward.carb.culture.lessons import TAUGHT, UNSEEN
 from polyreward.carb.culture.statistics import CHANCE
+from polyreward.carb.culture.taught import NO_LESSONS
 
 SHOWN = {TAUGHT: "the facts that were taught", UNSEEN: "topics that were not taught"}
 DARK = 62  # percent above which a cell's text is white
@@ -17,7 +18,11 @@ def draw_taught(table: pd.DataFrame, confidence: str) -> Figure:
     """Draw best of four by language of the lessons (rows) and of the questions (columns), for each base.
 
     table: taught.TAUGHT_COLUMNS. Left, the facts that were taught; right, other topics. confidence: such as
-    "95%"."""
+    "95%". Without a taught reward model the figure says so."""
+    if list(table["note"]) == [NO_LESSONS]:
+        figure = Figure(figsize=(TEXT_WIDTH, 0.6))
+        figure.text(0.5, 0.5, NO_LESSONS, ha="center", va="center")
+        return figure
     bases = list(table["base"].unique())
     count = table["taught_in"].nunique()
     figure = Figure(figsize=(TEXT_WIDTH, 0.5 + len(bases) * (0.42 * count + 0.5)), layout="constrained")
