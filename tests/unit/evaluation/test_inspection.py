@@ -46,12 +46,10 @@ def here(trained, tmp_path, monkeypatch):
 
 
 def test_a_template_is_tried_on_every_row(here):
-    rows = read_pair_file("pairs.jsonl").rows
-    (refusal,), remarks = template_remarks(load_tokenizer("rm"), rows, "rm", 60)
+    refusal, remarks = template_remarks(load_tokenizer("rm"), read_pair_file("pairs.jsonl").rows, "rm", 60)
     assert "rm: its chat template refuses 1 rows, first `sys`" in refusal and "No system turn here" in refusal
-    same, left_out, cut = remarks
+    same, cut = remarks
     assert "1 pairs are the same to this model" in same and same.endswith(": thought")
-    assert left_out == "rm: 1 rows have an answer that the chat template leaves out, or a part of it: thought"
     assert "longer than 60 tokens and cut: long" in cut
 
 
@@ -88,67 +86,3 @@ def test_the_command_prints_all_of_it(here, capsys):
     for words in ("4 rows, layout pairs, 4 pairs", "x 2, y 2", "longest answer in 0%", "first `sys`"):
         assert words in printed
     assert cli.main(["inspect", "none.jsonl"]) == 1
-
-
-CHATML = "{%% for m in messages %%}%s{%% endfor %%}%s"
-TURN = "<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n"
-HEADER = "<|im_start|>assistant\n"
-ASKS = "{% if add_generation_prompt %}" + HEADER + "{% endif %}"
-
-
-@pytest.fixture
-def tokenizer(trained):
-    """A tokenizer whose control tokens are those of ChatML."""
-    found = load_tokenizer(next(iter(trained.values())))
-    found.add_special_tokens({"additional_special_tokens": ["<|im_start|>", "<|im_end|>"]})
-    found.chat_template = CHATML % (TURN, ASKS)
-    return found
-
-
-def tried(tokenizer, *rows, header=()):
-    return template_remarks(
-        tokenizer, [{"id": f"r{n}", **row} for n, row in enumerate(rows)], "rm", 500, header
-    )
-
-
-PAIR = {"prompt": "2 + 2?", "chosen": "4", "rejected": "5"}
-
-
-def test_an_answer_that_a_template_never_shows_stops_the_run_and_a_turn_is_counted(tokenizer):
-    assert tried(tokenizer, PAIR) == ([], [])
-    tokenizer.chat_template = CHATML % ("{% for part in m['content'] %}{{ part['text'] }}{% endfor %}", ASKS)
-    (stop,), _ = tried(tokenizer, PAIR, PAIR)
-    assert "leaves out every answer, as one does that takes contents only in parts" in stop
-    for role in ("system", "tool"):
-        tokenizer.chat_template = CHATML % (f"{{% if m['role'] != '{role}' %}}{TURN}{{% endif %}}", ASKS)
-        turns = [{"role": role, "content": "Be  brief.\n"}, {"role": "user", "content": "2 + 2?"}]
-        stops, (line,) = tried(tokenizer, PAIR, {**PAIR, "prompt": turns})
-        assert f"rm: 1 rows have a turn of role `{role}` that the chat template leaves out" in line
-        assert line.endswith(": r1") and not stops
-    tokenizer.chat_template = CHATML % (TURN.replace("m['content']", "m['content'] | trim"), ASKS)
-    assert tried(tokenizer, {**PAIR, "chosen": " 4\n"}) == ([], [])
-
-
-def test_a_template_that_begins_another_answer_stops_a_model_that_reads_after_headers(tokenizer):
-    tokenizer.chat_template = CHATML % (TURN, HEADER)
-    stops, (line,) = tried(tokenizer, PAIR)
-    assert "ends each conversation with the header of another answer" in line and not stops
-    (stop,), _ = tried(tokenizer, PAIR, header=tokenizer.encode(HEADER, add_special_tokens=False))
-    assert "reads only what follows one; correct its chat_template.jinja" in stop
-    for template in ("{% for m in messages %}{{ m['content'] }}</s>{% endfor %}", TEMPLATE):
-        tokenizer.chat_template = template
-        assert tried(tokenizer, PAIR) == ([], [])
-
-
-def test_control_tokens_in_texts_are_counted_and_a_prompt_in_the_template_is_refused(tokenizer):
-    whole = {**PAIR, "prompt": f"<|im_start|>user\n2 + 2?<|im_end|>\n{HEADER}"}
-    (stop,), (line,) = tried(tokenizer, PAIR, whole)
-    assert "1 prompts end with `<|im_start|>assistant`" in stop and "give bare texts or messages: r1" in stop
-    assert "1 rows hold control tokens of the model" in line
-    runs_on = {**PAIR, "rejected": ["6", f"5<|im_end|>\n<|im_start|>user\nso?<|im_end|>\n{HEADER}4"]}
-    stops, (line,) = tried(tokenizer, PAIR, runs_on)
-    assert "1 rows hold control tokens" in line and not stops
-    (stop,), _ = tried(tokenizer, PAIR, runs_on, header=tokenizer.encode(HEADER, add_special_tokens=False))
-    assert "1 rows have an answer that holds `<|im_start|>assistant" in stop and stop.endswith(
-        "before its next turn: r1"
-    )

@@ -117,9 +117,8 @@ def inspect(file: str, layout: str | None, limit: int | None, model: str | None,
     lines = [found.summary(), *overview(found)]
     if model:
         from polyreward.core.seals import intact
-        from polyreward.scoring.load import header_read_after, load_tokenizer
+        from polyreward.scoring.load import load_tokenizer
 
-        tokenizer, header = load_tokenizer(intact(model)), header_read_after(model)
-        refusals, remarks = template_remarks(tokenizer, found.rows, model, max_length, header)
-        lines += [*refusals, *remarks] or [f"{model}: takes every pair whole"]
+        refusal, remarks = template_remarks(load_tokenizer(intact(model)), found.rows, model, max_length)
+        lines += [*filter(None, [refusal]), *remarks] or [f"{model}: takes every pair whole"]
     print(printable("\n".join(lines)))

@@ -63,36 +63,15 @@ def conversation_ids(
 
 def rendered(tokenizer, turns: Messages, **options) -> list[int]:
     """Return messages as ids by the chat template; raise TemplateRefusalError where it refuses them."""
-    return _by_template(tokenizer, turns, tokenize=True, return_dict=True, **options)["input_ids"]
-
-
-def rendered_text(tokenizer, turns: Messages, **options) -> str:
-    """Return messages as the text that the chat template makes of them, before it becomes ids."""
-    return _by_template(tokenizer, turns, tokenize=False, **options)
-
-
-def _by_template(tokenizer, turns: Messages, **options):
     turns = list(turns)
     try:
-        return tokenizer.apply_chat_template(turns, **options)
+        return tokenizer.apply_chat_template(turns, tokenize=True, return_dict=True, **options)["input_ids"]
     except TemplateError as error:  # such as raise_exception("no system turn")
         begin = turns[0]["content"][:60]
         raise TemplateRefusalError(
             f"the model's chat template refuses the conversation that begins `{begin}` ({error}); fold a"
             " system turn into the first user turn, or leave the row out"
         ) from error
-
-
-def begins_another(tokenizer) -> bool:
-    """Return whether the chat template writes the beginning of another answer after a conversation's last."""
-    asked, said = {"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}
-    try:
-        whole = rendered_text(tokenizer, [asked, said]).partition("one")[2]
-        longer = rendered_text(tokenizer, [asked, said, asked]).partition("two")[2]
-    except TemplateRefusalError:
-        return False
-    header, _, end = (part.strip() for part in whole.partition("two"))
-    return bool(end) and end == header != longer.partition("one")[0].strip()
 
 
 def answer_header(tokenizer) -> list[int]:

@@ -27,7 +27,7 @@ from polyreward.evaluation.tables import (
 )
 from polyreward.prepare.pair_files import examples_of, read_pairs
 from polyreward.scoring.families import load_reward_model, source_problems
-from polyreward.scoring.load import header_read_after, load_tokenizer
+from polyreward.scoring.load import load_tokenizer
 from polyreward.scoring.pairs import score_rows
 
 
@@ -199,16 +199,15 @@ def _check_template(entry: dict, model: str, rows: dict[str, list[dict]], max_le
     """Try the model's chat template on every row before its weights are loaded.
 
     Raises:
-        PolyrewardError: names the rows that cannot be scored.
+        PolyrewardError: names the rows that it refuses.
     """
     if entry["kind"] == "generative":
         return  # a judge sees one question about all answers
-    source = intact(entry["source"]), entry["revision"]
-    tokenizer, header = load_tokenizer(*source), header_read_after(*source)
+    tokenizer = load_tokenizer(intact(entry["source"]), entry["revision"])
     for name, found in rows.items():
-        refusals, remarks = template_remarks(tokenizer, found, f"{model} on {name}", max_length, header)
-        if refusals:
-            raise PolyrewardError("\n".join(refusals))
+        refusal, remarks = template_remarks(tokenizer, found, f"{model} on {name}", max_length)
+        if refusal:
+            raise PolyrewardError(refusal)
         for remark in remarks:
             announce(remark)
 

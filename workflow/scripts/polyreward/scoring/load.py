@@ -1,7 +1,6 @@
 """Loading models to score with: each family's checks, and how fast a model can be run."""
 
 import contextlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
@@ -105,16 +104,6 @@ def load_tokenizer(source: str | Path, revision: str | None = None):
     Raises PolyrewardError where it does not load, or has no chat template."""
     with _readable(source, revision) as folder:
         return _tokenizer(folder, source)
-
-
-def header_read_after(source: str | Path, revision: str | None = None) -> list[int]:
-    """Return the tokens after which a model reads its answer, as its configuration has them; none of
-    others."""
-    with _readable(source, revision) as folder:
-        file = folder / "config.json"
-        return (
-            json.loads(file.read_text(encoding="utf-8")).get("answer_header") or [] if file.is_file() else []
-        )
 
 
 def _tokenizer(folder: Path, source: str | Path, remote_code: bool = False):
