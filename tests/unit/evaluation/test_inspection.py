@@ -48,9 +48,88 @@ def here(trained, tmp_path, monkeypatch):
 def test_a_template_is_tried_on_every_row(here):
     refusal, remarks = template_remarks(load_tokenizer("rm"), read_pair_file("pairs.jsonl").rows, "rm", 60)
     assert "rm: its chat template refuses 1 rows, first `sys`" in refusal and "No system turn here" in refusal
-    same, cut = remarks
+    parts, same, cut = remarks
+    assert "1 rows have a text of which its chat template leaves out a part: thought" in parts
     assert "1 pairs are the same to this model" in same and same.endswith(": thought")
     assert "longer than 60 tokens and cut: long" in cut
+
+
+def with_template(folder, template):
+    """Return a tokenizer with another chat template."""
+    tokenizer = load_tokenizer(folder)
+    tokenizer.chat_template = template
+    return tokenizer
+
+
+TURN = "<start_of_turn>{{ m['role'] }}\n{{ m['content'] }}<end_of_turn>\n"
+TWO_ROLES = (
+    "{% for m in messages %}{% if m['role'] in ('user', 'assistant') %}" + TURN + "{% endif %}{% endfor %}"
+)
+PARTS = (
+    "{% for m in messages %}{{ m['role'] }}{% for p in m['content'] %}{{ p['text'] }}{% endfor %}{% endfor %}"
+)
+ANSWERLESS = "{% for m in messages %}{% if m['role'] != 'assistant' %}" + TURN + "{% endif %}{% endfor %}"
+
+
+@pytest.mark.parametrize("role", ["system", "tool"])
+def test_turns_that_a_template_leaves_out_are_counted_also_where_another_turn_has_the_same_text(here, role):
+    turns = [
+        {"role": "user", "content": "Rain?"},
+        {"role": role, "content": "Rain"},
+        {"role": "user", "content": "So?"},
+    ]
+    row = {"id": "a", "subset": "x", "prompt": turns, "chosen": "Yes", "rejected": "No"}
+    refusal, remarks = template_remarks(with_template("rm", TWO_ROLES), [row], "rm", 90)
+    assert refusal is None
+    assert remarks == [
+        f"rm: 1 rows have turns that its chat template leaves out ({role}); say it in turns that it shows: a"
+    ]
+
+
+@pytest.mark.parametrize("template", [PARTS, ANSWERLESS])
+def test_answers_that_a_template_leaves_out_stop_the_run(here, template):
+    refusal, _ = template_remarks(with_template("rm", template), ROWS[:3], "rm", 90)
+    assert "refuses 3 rows, first `plain` (it leaves out the answer" in refusal
+
+
+def test_pairs_that_are_all_the_same_to_a_model_stop_the_run(here):
+    row = {**ROWS[0], "chosen": "4 " + "so " * 9, "rejected": "5 " + "so " * 9}
+    refusal, _ = template_remarks(load_tokenizer("rm"), [row], "rm", 8)
+    assert "all pairs are the same to this model" in refusal
+
+
+WHOLE = (
+    "{% for m in messages %}"
+    + TURN
+    + "{% endfor %}{% if add_generation_prompt %}<start_of_turn>model\n{% endif %}"
+)
+
+
+def test_control_tokens_in_texts_are_counted_and_a_prompt_that_holds_the_template_is_refused(here):
+    tokenizer = with_template("rm", WHOLE)
+    goes_on = {**ROWS[0], "id": "on", "chosen": "4<end_of_turn>\n<start_of_turn>user\nThanks"}
+    refusal, remarks = template_remarks(tokenizer, [ROWS[0], goes_on], "rm", 200)
+    words = (
+        "1 rows hold the model's own control tokens (<end_of_turn>, <start_of_turn>), which it does not read"
+    )
+    assert refusal is None and words in remarks[0] and remarks[0].endswith(": on")
+    asked = {**ROWS[0], "prompt": "<start_of_turn>user\n2 + 2?<end_of_turn>\n<start_of_turn>model\n"}
+    refusal, _ = template_remarks(tokenizer, [asked], "rm", 200)
+    assert "its prompt already holds the chat template" in refusal
+
+
+def test_what_a_tokenizer_raises_has_the_row_and_the_cause(here, monkeypatch):
+    tokenizer = load_tokenizer("rm")
+    whole = type(tokenizer).apply_chat_template
+
+    def fails(self, turns, **options):
+        if turns[-1]["content"] == "six":
+            raise TypeError("TextEncodeInput must be a text")
+        return whole(self, turns, **options)
+
+    monkeypatch.setattr(type(tokenizer), "apply_chat_template", fails)
+    refusal, _ = template_remarks(tokenizer, ROWS[:2], "rm", 60)
+    assert "refuses 1 rows, first `plain`" in refusal and "TypeError: TextEncodeInput" in refusal
 
 
 def test_a_refused_row_ends_scoring_by_name_before_weights_are_loaded(here, monkeypatch):

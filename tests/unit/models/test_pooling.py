@@ -1,7 +1,9 @@
 """A reward is read from the last token, or from all tokens of the answer."""
 
+import dataclasses
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -11,12 +13,12 @@ import torch
 from tiny_models import ROWS, train
 from transformers import AutoTokenizer
 
-from polyreward.core.conversations import answer_header, conversation_ids
+from polyreward.core.conversations import answer_header, as_turns, conversation_ids, rendered
 from polyreward.core.errors import PolyrewardError
 from polyreward.models.answer_reward import reward_of
 from polyreward.models.batches import padded
 from polyreward.models.reward_model import new_reward_model
-from polyreward.scoring.load import load_classifier
+from polyreward.scoring.load import load_classifier, load_tokenizer
 from polyreward.scoring.pairs import score_rows
 
 
@@ -24,6 +26,11 @@ from polyreward.scoring.pairs import score_rows
 def pooled(base):
     """An untrained reward model whose reward is the mean over the answer's tokens, and its tokenizer."""
     return new_reward_model(base, seed=1, pooling="answer")
+
+
+@pytest.fixture(scope="module")
+def trained_to_answer(bases, tmp_path_factory):
+    return train(bases["tiny-llama"], tmp_path_factory.mktemp("pooled"), pooling="answer")
 
 
 def states_of(model, ids):
@@ -144,6 +151,54 @@ def test_plain_transformers_gives_the_same_rewards_or_refuses_the_folder(base, t
     assert said["kind"].endswith("ForSequenceClassification")  # other models of the type load as before
     saved = json.loads((tmp_path / "again/config.json").read_text())
     assert saved["model_type"] == json.loads((folder / "config.json").read_text())["model_type"]
+
+
+def loaded(folder, tmp_path, template=None):
+    """Return a classifier of a folder, with another chat template."""
+    shutil.copytree(folder, tmp_path / "rm", ignore=shutil.ignore_patterns("SHA256SUMS"))
+    if template:
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        tokenizer.chat_template = template
+        tokenizer.save_pretrained(tmp_path / "rm")
+    return load_classifier(tmp_path / "rm", "float32", 128, 512)
+
+
+HEADER = "<start_of_turn>model\n"
+GOES_ON = f"Simmer it.<end_of_turn>\n<start_of_turn>user\nThanks<end_of_turn>\n{HEADER}Bye."
+
+
+@pytest.mark.parametrize("prompt", [ROWS[0]["prompt"], [
+    {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}, {"role": "user", "content": "Rice?"},
+]])  # fmt: skip
+@pytest.mark.parametrize("changes", [{}, {"share": False}, {"max_length": 36}])
+def test_an_answer_begins_where_the_prompt_ends_also_if_it_goes_on_with_a_conversation(
+    trained_to_answer, tmp_path, prompt, changes
+):
+    classifier = loaded(trained_to_answer, tmp_path)
+    model, tokenizer = classifier.model, classifier.tokenizer
+    ids, _ = conversation_ids(tokenizer, prompt, GOES_ON, 999)
+    before = len(rendered(tokenizer, as_turns(prompt), add_generation_prompt=True))
+    cut = max(0, len(ids) - changes.get("max_length", 999))
+    states = states_of(model, ids[cut:])
+    with torch.no_grad():
+        expected = model.score(states[max(0, before - cut) :]).mean().item()
+        after_last = reward_of(model, ids[cut:], states).item()
+    row = {**ROWS[0], "prompt": prompt, "chosen": GOES_ON}
+    found = score_rows(dataclasses.replace(classifier, **changes), [row], "")["score_chosen"][0]
+    assert found == pytest.approx(expected, abs=1e-5) and found != pytest.approx(after_last, abs=1e-3)
+
+
+@pytest.mark.parametrize(("template", "words"), [
+    ("{% for m in messages %}<start_of_turn>{{ 'model' if m['role'] == 'assistant' else 'user' }}\n{{ m['content'] }}{% endfor %}<start_of_turn>model\n", "ends with such a"),
+    ("{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}{% endfor %}", "writes no such header"),
+])  # fmt: skip
+def test_a_template_without_its_header_or_with_one_at_the_end_is_refused(
+    trained_to_answer, tmp_path, template, words
+):
+    with pytest.raises(PolyrewardError, match=f"its chat template {words}"):
+        loaded(trained_to_answer, tmp_path, template)
+    with pytest.raises(PolyrewardError, match=f"its chat template {words}"):  # as `inspect` loads it
+        load_tokenizer(tmp_path / "rm")
 
 
 def test_the_last_token_is_read_where_nothing_else_is_said(reward_folder):

@@ -1,12 +1,13 @@
 """Turn a prompt and an answer into token ids, the same way for training and scoring."""
 
+import contextlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 
 from jinja2 import TemplateError
 
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError, lacks_memory
 
 Messages = Sequence[dict[str, str]]
 # Templates that print today's date get this one, so that a conversation has the same tokens every day. It is
@@ -63,15 +64,66 @@ def conversation_ids(
 
 def rendered(tokenizer, turns: Messages, **options) -> list[int]:
     """Return messages as ids by the chat template; raise TemplateRefusalError where it refuses them."""
-    turns = list(turns)
+    with _refusals(turns):
+        options = {"tokenize": True, "return_dict": True, **options}
+        return tokenizer.apply_chat_template(list(turns), **options)["input_ids"]
+
+
+def rendered_text(tokenizer, turns: Messages, **options) -> str:
+    """Return messages as text by the chat template; raise TemplateRefusalError where it refuses them."""
+    with _refusals(turns):
+        return tokenizer.apply_chat_template(list(turns), tokenize=False, **options)
+
+
+@contextlib.contextmanager
+def _refusals(turns: Messages) -> Iterator[None]:
     try:
-        return tokenizer.apply_chat_template(turns, tokenize=True, return_dict=True, **options)["input_ids"]
+        yield
     except TemplateError as error:  # such as raise_exception("no system turn")
-        begin = turns[0]["content"][:60]
         raise TemplateRefusalError(
-            f"the model's chat template refuses the conversation that begins `{begin}` ({error}); fold a"
-            " system turn into the first user turn, or leave the row out"
+            f"the model's chat template refuses the conversation that begins `{_begin(turns)}` ({error});"
+            " fold a system turn into the first user turn, or leave the row out"
         ) from error
+    except Exception as error:  # a template's own code and a tokenizer raise what they like
+        if lacks_memory(error):
+            raise
+        raise TemplateRefusalError(
+            f"the model's chat template or tokenizer fails on the conversation that begins `{_begin(turns)}`"
+            f" ({type(error).__name__}: {str(error)[:200]}); correct the template, or leave the row out"
+        ) from error
+
+
+def _begin(turns: Messages) -> str:
+    return str(turns[0]["content"])[:60] if turns else ""
+
+
+def lost_turns(tokenizer, roles: Sequence[str]) -> set[int]:
+    """Return the numbers of the turns that the chat template leaves out of a conversation of these roles.
+
+    None where it refuses our made-up texts, since it may not refuse the real ones."""
+    texts = [f"zq{number}qz" for number in range(len(roles))]
+    turns = [{"role": role, "content": text} for role, text in zip(roles, texts, strict=True)]
+    try:
+        shown = rendered_text(tokenizer, turns)
+    except TemplateRefusalError:
+        return set()
+    return {number for number, text in enumerate(texts) if text not in shown}
+
+
+def shown_whole(tokenizer, turns: Messages) -> bool:
+    """Return whether the chat template writes the whole text of each turn; white space does not count."""
+    shown = "".join(rendered_text(tokenizer, turns).split())
+    return all("".join(turn["content"].split()) in shown for turn in turns)
+
+
+def generation_header(tokenizer) -> str:
+    """Return the text that the chat template adds for the next answer; empty where it adds none."""
+    turns = [{"role": "user", "content": "a"}]
+    try:
+        asked = rendered_text(tokenizer, turns, add_generation_prompt=True)
+        return asked.removeprefix(rendered_text(tokenizer, turns))
+    except TemplateRefusalError:
+        return ""
 
 
 def answer_header(tokenizer) -> list[int]:
@@ -111,3 +163,18 @@ def answer_start(tokenizer, prompt: str | Messages, ids: Sequence[int]) -> int:
     while shared < min(len(prefix), len(ids)) and prefix[shared] == ids[shared]:
         shared += 1
     return shared
+
+
+def place_after(
+    tokenizer, prompt: str | Messages, header: Sequence[int], ids: Sequence[int], was_cut: bool
+) -> int | None:
+    """Return where the answer begins in `ids`, a conversation; None where it is after the last header.
+
+    The prompt is rendered only where the header is there more often than its turns explain, as in an answer
+    that holds a conversation of its own."""
+    known = 1 if was_cut else 1 + sum(turn["role"] == "assistant" for turn in as_turns(prompt))
+    if min(map(ids.count, set(header))) <= known:
+        return None
+    prefix = rendered(tokenizer, as_turns(prompt), add_generation_prompt=True)
+    sizes = range(min(len(prefix), len(ids)), len(header) - 1, -1)
+    return next((size for size in sizes if list(ids[:size]) == prefix[len(prefix) - size :]), 0)

@@ -69,17 +69,18 @@ def over_answers(model):
     return model
 
 
-def reward_of(model, ids, states):
+def reward_of(model, ids, states, start=None):
     """Return a conversation's reward (1,) from its token ids and last hidden states (tokens, d_model).
 
-    The answer begins after the last `answer_header` (token ids) of the configuration. Without one the reward
-    is the head on the last token."""
+    start: where the answer begins. None: after the last `answer_header` (token ids) of the configuration.
+    Without a header there the reward is the head on the last token."""
     header = getattr(model.config, "answer_header", None)
     if not header:
         return model.score(states[-1])
-    place = last_place(ids, header)
-    start = 0 if place is None else min(place + len(header), len(ids) - 1)
-    return model.score(states[start:]).mean(dim=0)
+    if start is None:
+        place = last_place(ids, header)
+        start = 0 if place is None else place + len(header)
+    return model.score(states[min(start, len(ids) - 1) :]).mean(dim=0)
 
 
 def last_place(ids, sought):

@@ -8,6 +8,7 @@ import torch
 from polyreward import accel
 from polyreward.accel.frozen import FrozenLayers, frozen_count
 from polyreward.accel.trees import last_states
+from polyreward.core.conversations import place_after
 from polyreward.core.errors import UnavailableError
 from polyreward.core.logs import progress
 from polyreward.models.answer_reward import reward_of
@@ -40,6 +41,7 @@ class Classifier(TextModel):
         if self.frozen:
             self.frozen.fill(texts.groups, pad, self.token_budget, True)
         decoder = self.model.get_decoder()
+        header = getattr(self.model.config, "answer_header", None)
         found = last_states(
             decoder,
             texts.groups,
@@ -51,7 +53,12 @@ class Classifier(TextModel):
             alone_beyond=self.alone_beyond,
         )
         for group, member, states in found:
-            reward = reward_of(self.model, texts.groups[group][member], states)
+            ids = texts.groups[group][member]
+            start = None
+            if header:
+                was_cut = (group, member) in texts.cut
+                start = place_after(self.tokenizer, texts.prompts[group], header, ids, was_cut)
+            reward = reward_of(self.model, ids, states, start)
             yield (group, member), reward.float().item()
 
     def _by_model(self, texts: Tokenized, report: Callable[[int], None]) -> Iterator[tuple]:

@@ -1,6 +1,7 @@
 """Loading models to score with: each family's checks, and how fast a model can be run."""
 
 import contextlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
@@ -12,7 +13,13 @@ from transformers.utils import logging as transformers_logging
 from polyreward import accel
 from polyreward.accel.onednn import multiply_by_onednn
 from polyreward.accel.trees import can_share
-from polyreward.core.conversations import pin_date
+from polyreward.core.conversations import (
+    TemplateRefusalError,
+    last_place,
+    pin_date,
+    rendered,
+    rendered_text,
+)
 from polyreward.core.errors import PolyrewardError, UnavailableError, is_outage, lacks_memory
 from polyreward.core.logs import announce
 from polyreward.core.naming import COMMIT
@@ -111,7 +118,25 @@ def _tokenizer(folder: Path, source: str | Path, remote_code: bool = False):
     if tokenizer.chat_template is None:
         raise UnavailableError(f"{source}: its tokenizer has no chat template; save one with it")
     pin_date(tokenizer)
+    _check_header(tokenizer, folder, source)
     return tokenizer
+
+
+def _check_header(tokenizer, folder: Path, source: str | Path) -> None:
+    """Raise UnavailableError where the answer's tokens, over which a reward is the mean, cannot be found."""
+    config = folder / "config.json"
+    header = json.loads(config.read_text(encoding="utf-8")).get("answer_header") if config.is_file() else None
+    if not header:
+        return
+    turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    with contextlib.suppress(TemplateRefusalError):
+        at_end = rendered_text(tokenizer, turns).rstrip().endswith(tokenizer.decode(header).strip())
+        if at_end or last_place(rendered(tokenizer, turns), header) is None:
+            does = "ends with such a header after the answer" if at_end else "writes no such header"
+            raise UnavailableError(
+                f"{source}: its reward is the mean over the tokens after the `answer_header` of its"
+                f" config.json, and its chat template {does}; put the template back that it was trained with"
+            )
 
 
 def loaded(
