@@ -16,6 +16,11 @@ def is_eager(config) -> bool:
     return config._attn_implementation == "eager"
 
 
+def forget_attention(config) -> None:
+    """Take the attention that a model's folder asks for out of its configuration."""
+    config._attn_implementation = None
+
+
 def alike(states: torch.Tensor, expected: torch.Tensor, dtype: torch.dtype) -> bool:
     """Return whether a model of this dtype computes the same in two ways, to rounding."""
     tolerance = 1e-4 if dtype == torch.float32 else 5e-2

@@ -27,8 +27,8 @@ def template_remarks(
     """Tokenise pairs as scoring does.
 
     Returns:
-        A line on the rows that the chat template refuses or whose answers it leaves out, or None; and lines
-        on rows of which it leaves out another text, which hold control tokens, or are made equal or cut.
+        A line on the rows that the chat template refuses or whose answers it leaves out, or None. Then lines
+        on rows as in REMARKS.
     """
     refused: dict[str, str] = {}
     marked: dict[str, list[str]] = {name: [] for name in REMARKS}

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyreward.core.errors import PolyrewardError
+from polyreward.sources.model_folders import folder_problem
 
 if TYPE_CHECKING:
     from polyreward.scoring.interface import RewardModel
@@ -66,8 +67,9 @@ def load_reward_model(entry: dict, scoring: dict, cache: str | Path) -> "RewardM
 def source_problems(source: str) -> Iterator[str]:
     """Yield a problem where a source can only be a folder, and holds no model; the hub is not asked."""
     if Path(source).is_dir():
-        if not (Path(source) / "config.json").is_file():
-            yield f"{source}: is no model folder (no config.json in it); correct the path"
+        problem = folder_problem(Path(source))
+        if problem:
+            yield problem
     elif Path(source).exists():
         yield f"{source}: is a file, not a model folder; name the folder"
     elif not HUB_ID.fullmatch(source) or ("/" in source and Path(source).parent.is_dir()):

@@ -32,6 +32,15 @@ from polyreward.scoring.heads import Reward, head_of
 from polyreward.scoring.loglik import CausalLM, causal_lm
 from polyreward.sources.model_folders import check_files, without_adapter
 
+TOKENIZERS = ("tokenizer*", "vocab*", "merges*", "*.model", "*.tiktoken")  # files of tokenizers
+# {how names begin of tensors that were saved from within something else: what that was}
+PREFIXES = {
+    "_orig_mod.": "a compiled model; save the model that was given to torch.compile",
+    "module.": "a model on several GPUs; save its `module`",
+    "model.module.": "a model on several GPUs; save its `module`",
+    "base_model.model.": "a model with an adapter; merge it (peft's merge_and_unload) and save that",
+    "pretrained_model.": "a model with a value head; save its `pretrained_model` and the head as `score`",
+}
 POSITIONS = ("wpe", "embed_positions", "position_embeddings")  # modules that embed positions
 
 
@@ -114,7 +123,14 @@ def load_tokenizer(source: str | Path, revision: str | None = None):
 
 
 def _tokenizer(folder: Path, source: str | Path, remote_code: bool = False):
-    tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=remote_code)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=remote_code)
+    except Exception as error:
+        if any(path for name in TOKENIZERS for path in folder.glob(name)):
+            raise
+        raise UnavailableError(
+            f"{source}: has no tokenizer; save its tokenizer into the folder (tokenizer.save_pretrained)"
+        ) from error
     if tokenizer.chat_template is None:
         raise UnavailableError(f"{source}: its tokenizer has no chat template; save one with it")
     pin_date(tokenizer)
@@ -160,14 +176,16 @@ def loaded(
         if kind is AutoModelForSequenceClassification:
             kind = head_of(config, source, remote_code) or kind
         tokenizer = _tokenizer(folder, source, remote_code)
+        accel.forget_attention(config)
         try:
             model, found = kind.from_pretrained(
                 folder,
-                config=own,
+                config=config,
                 dtype=dtype,
                 device_map="auto" if spread else None,
                 output_loading_info=True,
                 use_safetensors=True,
+                ignore_mismatched_sizes=True,  # they are named below
                 # transformers' own choice is sdpa where a kind of model has it, else eager
                 attn_implementation=None if attention == "sdpa" else attention,
                 **({} if issubclass(kind, Reward) else {"trust_remote_code": remote_code}),
@@ -182,11 +200,9 @@ def loaded(
                 f" install what {method} needs, which may be a GPU, or name a folder with its weights as they"
                 " were"
             ) from error
-    if found["missing_keys"]:
-        raise UnavailableError(
-            f"{source}: its weights lack {', '.join(sorted(found['missing_keys'])[:3])}, so it would score at"
-            " random; name a trained reward model"
-        )
+    fault = _weights_fault(found)
+    if fault:
+        raise UnavailableError(f"{source}: {fault}")
     if found["unexpected_keys"]:
         names = sorted(found["unexpected_keys"])
         announce(
@@ -195,6 +211,38 @@ def loaded(
         )
     _check_fit(model, tokenizer, source, max_length)
     return multiply_by_onednn(pooled(model if spread else model.to(device())).eval()), tokenizer
+
+
+def _weights_fault(found: dict) -> str | None:
+    """Say what is wrong with weights and what to do, by transformers' report of loading them; else None."""
+    shapes = {
+        name: (list(saved), list(made)) for name, saved, made in sorted(found.get("mismatched_keys") or [])
+    }
+    empty = [name for name, (saved, _) in shapes.items() if 0 in saved]
+    if empty:
+        return (
+            f"{len(empty)} of its weights are empty, such as {empty[0]}, as a save within ZeRO-3 leaves them;"
+            " make whole ones with zero_to_fp32.py"
+        )
+    if shapes:
+        name, (saved, made) = next(iter(shapes.items()))
+        outputs = len(saved) == len(made) and saved[1:] == made[1:]
+        labels = f", such as `num_labels: {saved[0]}` for its outputs" if outputs else ""
+        return (
+            f"{len(shapes)} of its weights have another shape than its config.json says: {name} is {saved},"
+            f" not {made}; correct config.json{labels}"
+        )
+    missing, others = sorted(found["missing_keys"]), sorted(found["unexpected_keys"])
+    if not missing:
+        return None
+    lacks = f"its weights lack {', '.join(missing[:3])}, so it would score at random"
+    for prefix, what in PREFIXES.items():
+        if any(name.startswith(prefix) and name.removeprefix(prefix) in missing for name in others):
+            return f"{lacks}. Its tensors are called `{prefix}...`, as those of {what}"
+    if others:
+        listed = f"{', '.join(others[:3])} ({len(others)} in all)"
+        return f"{lacks}. Its file has {listed} instead; rename them, or name a trained reward model"
+    return f"{lacks}; name a trained reward model"
 
 
 @contextlib.contextmanager
