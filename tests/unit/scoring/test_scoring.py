@@ -162,6 +162,23 @@ class Wobbly:
         return Scores(values, [np.zeros(2, dtype=bool)] * len(values))
 
 
+@pytest.mark.parametrize("bad", [["r3"], []])
+def test_what_a_model_raises_has_the_row_and_the_cause(classifier, bad):
+    whole, prompts = type(classifier).score, {row["prompt"] for row in ROWS if row["id"] in bad}
+
+    class Failing:
+        exact = True
+
+        def score(self, conversations, label):
+            if any(prompt in prompts for prompt, _ in conversations) or len(conversations) == len(ROWS):
+                raise IndexError("index 99 is out of range")
+            return whole(classifier, conversations, label)
+
+    said = refused(score_rows, Failing(), ROWS, "rm")
+    where = "row `r3`" if bad else "these 6 rows together"
+    assert f"rm: the model fails on {where} (IndexError: index 99 is out of range)" in said
+
+
 def test_noise_is_by_how_much_batching_moves_a_margin():
     rows = [{**row, "prompt": str(number)} for number, row in enumerate(ROWS)]
     margins = 0.25 + 0.1 * np.arange(len(rows))

@@ -1,6 +1,7 @@
 """From preference rows to a table of scores."""
 
 import dataclasses
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -8,14 +9,15 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError, is_outage, lacks_memory
 from polyreward.core.files import read_jsonl
-from polyreward.core.logs import announce
+from polyreward.core.logs import announce, unannounced
 from polyreward.core.seals import intact
 from polyreward.core.tables import parse_score_path, write_scores
 from polyreward.scoring import finished
-from polyreward.scoring.interface import Composite, RewardModel, conversations_of
+from polyreward.scoring.interface import Composite, RewardModel, Scores, conversations_of
 
+logger = logging.getLogger(__name__)
 # Batching moves a margin in fp32 by less: 4e-5 at most on the mini models
 FP32_NOISE = 1e-4
 NOISE_SAMPLE = 16  # rows
@@ -51,7 +53,7 @@ def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> p
 
     score_rejected: the highest of the rejected. within_noise: the margin is no larger than `margin_noise`.
     Raises PolyrewardError that names rows whose scores are NaN or infinite."""
-    scores = reward_model.score(conversations_of(rows), label)
+    scores = _scored(reward_model, rows, label)
     chosen, rejected = _chosen_and_best(scores.values)
     table, margins = score_table(rows, chosen, rejected), chosen - rejected
     equal = table["id"][margins == 0]
@@ -65,6 +67,26 @@ def score_rows(reward_model: RewardModel, rows: Sequence[dict], label: str) -> p
     return table.assign(
         truncated_share=[cut.mean() for cut in scores.truncated], within_noise=np.abs(margins) <= noise
     )
+
+
+def _scored(reward_model: RewardModel, rows: Sequence[dict], label: str) -> Scores:
+    """Score rows; raise PolyrewardError with the row and the cause where a model fails on one."""
+    try:
+        return reward_model.score(conversations_of(rows), label)
+    except PolyrewardError:
+        raise
+    except Exception as error:  # a model's code raises what it likes
+        if lacks_memory(error) or is_outage(error):
+            raise
+        for row in rows if len(rows) > 1 else ():
+            with unannounced():
+                _scored(reward_model, [row], label)
+        logger.info("the model failed", exc_info=error)
+        one = f"row `{rows[0]['id']}`" if len(rows) == 1 else f"these {len(rows)} rows together"
+        raise PolyrewardError(
+            f"{label}: the model fails on {one} ({type(error).__name__}: {str(error)[:300]}); try another"
+            " --attention or --token-budget, or leave the row or the model out"
+        ) from error
 
 
 def margin_noise(reward_model: RewardModel, rows: Sequence[dict], margins: np.ndarray) -> float:
