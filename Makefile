@@ -202,8 +202,8 @@ verify-sums: $(READY)
 provenance: $(READY)
 	$(BIN)/polyreward provenance $(RESULTS)/$(NAMED)
 
-# Generate 2,000 files of each kind; each must be read, or refused with an error. The quick tests try 20.
-FUZZ_EXAMPLES ?= 2000
+# Generate 5,000 files of each kind; each must be read and scored, or refused with an error. The quick tests try 20 to 300.
+FUZZ_EXAMPLES ?= 5000
 .PHONY: fuzz audit tables
 fuzz: $(READY)
 	FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest tests/unit/fuzz --hypothesis-show-statistics

@@ -1,7 +1,7 @@
 """Files of strangers, made up by hypothesis: each is read, or refused in words; nothing runs, and nothing is
 written.
 
-FUZZ_EXAMPLES sets how many are tried of each kind; `make fuzz` tries 2,000 and prints the counts."""
+FUZZ_EXAMPLES sets how many are tried of each kind; `make fuzz` tries 5,000 and prints the counts."""
 
 import os
 from pathlib import Path

@@ -166,15 +166,14 @@ def answer_start(tokenizer, prompt: str | Messages, ids: Sequence[int]) -> int:
 
 
 def place_after(
-    tokenizer, prompt: str | Messages, header: Sequence[int], ids: Sequence[int], was_cut: bool
+    tokenizer, prompt: str | Messages, header: Sequence[int], ids: Sequence[int], removed: int
 ) -> int | None:
     """Return where the answer begins in `ids`, a conversation; None where it is after the last header.
 
-    The prompt is rendered only where the header is there more often than its turns explain, as in an answer
-    that holds a conversation of its own."""
-    known = 1 if was_cut else 1 + sum(turn["role"] == "assistant" for turn in as_turns(prompt))
-    if min(map(ids.count, set(header))) <= known:
+    removed: tokens that were cut off its left. The prompt is rendered only where some were, or where the
+    header is there more often than the prompt's turns explain, as in an answer that holds a conversation."""
+    known = 1 + sum(turn["role"] == "assistant" for turn in as_turns(prompt))
+    if not removed and min(map(ids.count, set(header))) <= known:
         return None
-    prefix = rendered(tokenizer, as_turns(prompt), add_generation_prompt=True)
-    sizes = range(min(len(prefix), len(ids)), len(header) - 1, -1)
-    return next((size for size in sizes if list(ids[:size]) == prefix[len(prefix) - size :]), 0)
+    prefix = rendered(tokenizer, as_turns(prompt), add_generation_prompt=True)[removed:]
+    return len(prefix) if list(ids[: len(prefix)]) == prefix[: len(ids)] else None

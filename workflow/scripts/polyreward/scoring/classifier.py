@@ -56,8 +56,8 @@ class Classifier(TextModel):
             ids = texts.groups[group][member]
             start = None
             if header:
-                was_cut = (group, member) in texts.cut
-                start = place_after(self.tokenizer, texts.prompts[group], header, ids, was_cut)
+                removed = texts.cut.get((group, member), 0)
+                start = place_after(self.tokenizer, texts.prompts[group], header, ids, removed)
             reward = reward_of(self.model, ids, states, start)
             yield (group, member), reward.float().item()
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from polyreward.accel.company import alone_beyond
-from polyreward.core.conversations import conversation_ids
+from polyreward.core.conversations import as_messages, rendered
 from polyreward.scoring.interface import Conversations, Scores
 
 
@@ -41,12 +41,12 @@ class TextModel:
 @dataclasses.dataclass(frozen=True)
 class Tokenized:
     """groups: distinct sequences of each prompt. prompts: of each group. places: for each answer of each
-    conversation its (group, member). cut: the places that were truncated."""
+    conversation its (group, member). cut: how many tokens were cut off, of the places that were truncated."""
 
     groups: list[list[tuple[int, ...]]]
     prompts: list
     places: list[list[tuple[int, int]]]
-    cut: set[tuple[int, int]]
+    cut: dict[tuple[int, int], int]
 
     def scores(self, values: dict[tuple[int, int], float]) -> Scores:
         """Put values by (group, member) back in the order of the conversations."""
@@ -71,7 +71,7 @@ def tokenized(model: TextModel, conversations: Sequence[Conversations]) -> Token
     """Tokenise conversations, truncated as the model has it."""
     numbers: dict[str, int] = {}
     members: list[dict[tuple[int, ...], int]] = []
-    prompts, places, cut = [], [], set()
+    prompts, places, cut = [], [], {}
     for prompt, answers in conversations:
         group = numbers.setdefault(json.dumps(prompt), len(numbers))
         if group == len(members):
@@ -79,11 +79,12 @@ def tokenized(model: TextModel, conversations: Sequence[Conversations]) -> Token
             prompts.append(prompt)
         places.append([])
         for answer in answers:
-            ids, was_cut = conversation_ids(model.tokenizer, prompt, answer, model.max_length)
-            place = group, members[group].setdefault(tuple(ids), len(members[group]))
+            whole = rendered(model.tokenizer, as_messages(prompt, answer))
+            ids = tuple(whole[-model.max_length :])
+            place = group, members[group].setdefault(ids, len(members[group]))
             places[-1].append(place)
-            if was_cut:
-                cut.add(place)
+            if len(whole) > len(ids):
+                cut.setdefault(place, len(whole) - len(ids))
     return Tokenized([list(group) for group in members], prompts, places, cut)
 
 
