@@ -66,8 +66,8 @@ class Layout:
         for column in self.needs:
             if column not in row:
                 raise UnfitRow(f"has no `{column}`; give it, or drop the row")
-        for column in BESIDES:
-            if column not in self.columns and row.get(column) and str(row[column]).strip() not in EMPTY:
+        for column in () if BESIDES.isdisjoint(row) else sorted(BESIDES):
+            if row.get(column) and column not in self.columns and str(row[column]).strip() not in EMPTY:
                 raise UnfitRow(
                     f"`{column}` belongs to the conversation and is not scored; write what it says into the"
                     " messages, leave the row out, or delete the column if no answer depends on it"

@@ -30,10 +30,10 @@ HARMLESS = {
     *("finish_reason", "stop_reason", "usage", "annotations", "openai_moderation", "detoxify_moderation"),
 }
 # Columns next to an answer that belong to the conversation, which no text of a pair shows
-BESIDES = (
+BESIDES = {
     *("images", "image", "videos", "video", "audios", "audio", "tools", "functions", "documents"),
     "history",
-)
+}
 EMPTY = ("", "[]", "{}", "null", "None")  # texts that say that a column holds nothing
 IGNORED = re.compile("[\u00ad\u200b\u2060\ufeff]")  # characters of a name that print as nothing
 RESERVED = "all items"  # the name of the row over all subsets in tables of accuracies
@@ -73,7 +73,7 @@ def message_list(value: object, column: str) -> object:
         value = _rows_of(value) or [value]
     if not isinstance(value, list) or not any(isinstance(turn, dict) for turn in value):
         return value
-    return [_message(turn, f"`{column}`: message {number}") for number, turn in enumerate(value, 1)]
+    return [_message(turn, column, number) for number, turn in enumerate(value, 1)]
 
 
 def _rows_of(columns: dict) -> list[dict] | None:
@@ -129,26 +129,37 @@ def _only_content(value: object) -> bool:
     return isinstance(value, dict) and bool({"content", "value"} & set(value)) and set(value) <= HARMLESS
 
 
-def _message(turn: object, where: str) -> Message:
+def _message(turn: object, column: str, number: int) -> Message:
     if not isinstance(turn, dict):
-        raise UnfitRow(f"{where} is {shown(turn)}; write {{role, content}}")
+        raise UnfitRow(f"`{column}`: message {number} is {shown(turn)}; write {{role, content}}")
     role, content = turn.get("role", turn.get("from")), turn.get("content", turn.get("value"))
-    for key, value in turn.items():
-        if key not in HARMLESS and value and not isinstance(value, int | float):
-            raise UnfitRow(f"{where} has `{key}`, which is not scored; move it into `content` or drop it")
+    if not turn.keys() <= HARMLESS:
+        for key, value in turn.items():
+            if key not in HARMLESS and value and not isinstance(value, int | float):
+                raise UnfitRow(
+                    f"`{column}`: message {number} has `{key}`, which is not scored; move it into `content`"
+                    " or drop it"
+                )
     if isinstance(content, list):
-        parts = [
-            part.get("text") if isinstance(part, dict) and part.get("type", "text") == "text" else None
-            for part in content
-        ]
-        if not all(isinstance(part, str) for part in parts):
-            named = {str(part.get("type")) for part in content if isinstance(part, dict)} - {"text"}
-            kinds = f" ({', '.join(sorted(named))[:60]})" if named else ""
-            raise UnfitRow(f"{where} has parts that are no text, such as an image{kinds}; leave the row out")
-        content = "".join(parts)
+        content = _text_of(content, column, number)
     if not isinstance(role, str) or not isinstance(content, str):
-        raise UnfitRow(f"{where} has no `role` or no `content`; give both, as text")
-    return {"role": ROLES.get(role.lower(), role), "content": content}
+        raise UnfitRow(f"`{column}`: message {number} has no `role` or no `content`; give both, as text")
+    return {"role": ROLES.get(role) or ROLES.get(role.lower(), role), "content": content}
+
+
+def _text_of(parts: list, column: str, number: int) -> str:
+    texts = [
+        part.get("text") if isinstance(part, dict) and part.get("type", "text") == "text" else None
+        for part in parts
+    ]
+    if not all(isinstance(text, str) for text in texts):
+        named = {str(part.get("type")) for part in parts if isinstance(part, dict)} - {"text"}
+        kinds = f" ({', '.join(sorted(named))[:60]})" if named else ""
+        raise UnfitRow(
+            f"`{column}`: message {number} has parts that are no text, such as an image{kinds}; leave the row"
+            " out"
+        )
+    return "".join(texts)
 
 
 def shown(value: object) -> str:
@@ -156,9 +167,16 @@ def shown(value: object) -> str:
     return json.dumps(value, default=str, ensure_ascii=False)[:80]
 
 
-def split_answer(value: object, column: str) -> tuple[list[Message] | None, str]:
-    """Split off an answer: (the turns before it, or None; the answer)."""
-    value = message_list(value, column)
+def split_answer(
+    value: object, column: str, like: object = None, before: list[Message] | None = None
+) -> tuple[list[Message] | None, str]:
+    """Split off an answer: (the turns before it, or None; the answer).
+
+    like: another conversation, of which `before` are the turns. The same turns are not read again."""
+    if before and isinstance(value, list) and isinstance(like, list) and value[:-1] == like[:-1] and value:
+        value = [*before, _message(value[-1], column, len(value))]
+    else:
+        value = message_list(value, column)
     if isinstance(value, list) and value and isinstance(value[-1], dict):
         if value[-1]["role"] != "assistant":
             raise UnfitRow(
@@ -177,8 +195,11 @@ def pair(prompt: object, chosen: object, rejected: object, **names: object) -> d
     the conversations share are the prompt.
     """
     several = isinstance(rejected, list) and not any(isinstance(one, dict) for one in rejected)
-    answers = [split_answer(chosen, "chosen")]
-    answers += [split_answer(one, "rejected") for one in (rejected if several else [rejected])]
+    first = split_answer(chosen, "chosen")
+    others = [
+        split_answer(one, "rejected", chosen, first[0]) for one in (rejected if several else [rejected])
+    ]
+    answers = [first, *others]
     prompt = message_list(prompt, "prompt")
     turns = [before for before, _ in answers if before]
     alike = all(before == answers[0][0] for before, _ in answers)
@@ -245,6 +266,8 @@ def name_of(value: object, key: str) -> str | None:
         value = int(value)  # pandas writes whole numbers so where one is missing
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise UnfitRow(f"`{key}` is {shown(value)}; give a text or a whole number")
+    if isinstance(value, int):
+        return str(value)
     text = " ".join(IGNORED.sub("", unicodedata.normalize("NFC", str(value))).split())
     if HIDDEN.search(text):
         raise UnfitRow(f"`{key}` has invisible characters ({printable(text)[:80]}); delete them")

@@ -61,7 +61,7 @@ def _is_text(value: object) -> bool:
 
 def _message_problems(prompt: list) -> Iterator[str]:
     for number, turn in enumerate(prompt, 1):
-        if not isinstance(turn, dict) or not all(_is_text(turn.get(key)) for key in ("role", "content")):
+        if not isinstance(turn, dict) or not (_is_text(turn.get("role")) and _is_text(turn.get("content"))):
             yield f"`prompt`: message {number} has no `role` or no `content`; give both as text"
         elif turn["role"] not in ROLES:
             role = turn["role"][:60]

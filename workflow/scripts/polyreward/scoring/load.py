@@ -15,7 +15,6 @@ from polyreward.accel.onednn import multiply_by_onednn
 from polyreward.accel.trees import can_share
 from polyreward.core.conversations import (
     TemplateRefusalError,
-    last_place,
     pin_date,
     rendered,
     rendered_text,
@@ -24,6 +23,7 @@ from polyreward.core.errors import PolyrewardError, UnavailableError, is_outage,
 from polyreward.core.logs import announce
 from polyreward.core.naming import COMMIT
 from polyreward.core.seals import intact
+from polyreward.models.answer_reward import last_place
 from polyreward.models.devices import device
 from polyreward.models.reward_model import own_config, pooled
 from polyreward.scoring.classifier import Classifier, has_plain_head
