@@ -60,9 +60,9 @@ def test_any_subset_order_and_budget_gives_the_scores_of_each_text_by_itself(fam
 def test_frequencies_that_follow_the_longest_text_are_found_and_are_plain_transformers_own(tmp_path, make):
     folder = make(tmp_path / "rm")
     model = load_classifier(folder, "float32", 256, 5000)
-    assert (model.alone_beyond, model.share) == (24, False)
+    assert (model.single_beyond, model.share) == (24, False)
     within = load_classifier(folder, "float32", 24, 5000)
-    assert within.alone_beyond is None and within.share
+    assert within.single_beyond is None and within.share
     for row, (found, _) in zip(TEXTS, scores_of(model, TEXTS), strict=True):
         plain = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32).eval()
         ids, _ = conversation_ids(model.tokenizer, row["prompt"], row["chosen"], 256)

@@ -12,8 +12,8 @@ from polyreward import accel
 
 
 @torch.inference_mode()
-def alone_beyond(model: torch.nn.Module, max_length: int) -> int | None:
-    """Return beyond how many tokens a text must be run alone; None where company never matters.
+def single_beyond(model: torch.nn.Module, max_length: int) -> int | None:
+    """Return beyond how many tokens a text must be run by itself; None where company never matters.
 
     Only texts beyond a limit that the configuration names are tried. Where they change the states of a short
     text, each later forward pass of the model begins with the frequencies that it was loaded with."""

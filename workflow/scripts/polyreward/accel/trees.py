@@ -134,16 +134,16 @@ def last_states(
     frozen=None,
     report: Callable[[int], None] = lambda done: None,
     run: Callable[[dict], torch.Tensor] | None = None,
-    alone_beyond: int | None = None,
+    single_beyond: int | None = None,
 ) -> Iterator[tuple[int, int, torch.Tensor]]:
     """Run groups of token sequences through a decoder; yield (group, member, last states (tokens,
     d_model)).
 
     groups: sequences that begin alike. share: run what they share once, not each as a row under the
     model's usual mask. frozen: a memory of lower layers. report: called with each batch's number of
-    sequences. run: makes other states of inputs. alone_beyond: as batches.token_budget_batches has it."""
+    sequences. run: makes other states of inputs. single_beyond: as batches.token_budget_batches has it."""
     rows, places = rows_of(groups, share)
-    for batch in token_budget_batches([len(row) for row in rows], token_budget, alone_beyond):
+    for batch in token_budget_batches([len(row) for row in rows], token_budget, single_beyond):
         trees = [rows[i] for i in batch]
         if frozen:
             frozen.recall(trees)

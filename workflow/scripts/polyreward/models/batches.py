@@ -6,15 +6,15 @@ import torch
 
 
 def token_budget_batches(
-    lengths: Sequence[int], budget: int, alone_beyond: int | None = None
+    lengths: Sequence[int], budget: int, single_beyond: int | None = None
 ) -> Iterator[list[int]]:
     """Yield lists of indices, longest first, of at most `budget` tokens once padded (or one sequence).
 
-    alone_beyond: the length beyond which a sequence has a batch of its own; None for no such length."""
+    single_beyond: the length beyond which a sequence has a batch of its own; None for no such length."""
     batch: list[int] = []
     longest = 0
     for index in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
-        alone = alone_beyond is not None and longest > alone_beyond
+        alone = single_beyond is not None and longest > single_beyond
         if batch and (alone or longest * (len(batch) + 1) > budget):
             yield batch
             batch = []
@@ -50,10 +50,10 @@ def batched_logits(
     sequences: Sequence[Sequence[int]],
     pad_token_id: int | None,
     budget: int,
-    alone_beyond: int | None = None,
+    single_beyond: int | None = None,
 ) -> Iterator[tuple[int, torch.Tensor]]:
     """Yield (index, logits) of each sequence, run by a whole model in padded batches of `budget` tokens."""
-    for batch in token_budget_batches(list(map(len, sequences)), budget, alone_beyond):
+    for batch in token_budget_batches(list(map(len, sequences)), budget, single_beyond):
         inputs = padded([sequences[i] for i in batch], pad_token_id, model.device)
         yield from zip(batch, model(**inputs).logits, strict=True)
 

@@ -50,7 +50,7 @@ class Classifier(TextModel):
             self.share,
             self.frozen,
             report,
-            alone_beyond=self.alone_beyond,
+            single_beyond=self.single_beyond,
         )
         for group, member, states in found:
             ids = texts.groups[group][member]
@@ -67,7 +67,7 @@ class Classifier(TextModel):
         # Without a pad token a model cannot see where a padded text ends.
         one_by_one = pad is None and not isinstance(self.model, Reward)
         budget = 1 if one_by_one else self.token_budget
-        for batch in token_budget_batches(list(map(len, sequences)), budget, self.alone_beyond):
+        for batch in token_budget_batches(list(map(len, sequences)), budget, self.single_beyond):
             inputs = padded([sequences[i] for i in batch], pad, self.model.device)
             rewards = _rewards(self.model(**inputs), len(batch))
             yield from zip((places[i] for i in batch), rewards, strict=True)

@@ -77,7 +77,7 @@ def load_classifier(
     share = plain and can_share(model.get_decoder())
     budget = fitting_budget(model, token_budget)
     found = Classifier(model, tokenizer, max_length, budget, share, plain)
-    return cast("Classifier", found.alone_where_needed())
+    return cast("Classifier", found.single_where_needed())
 
 
 def load_causal_lm(
@@ -92,7 +92,7 @@ def load_causal_lm(
     """Load a causal LM and its tokenizer; arguments and errors as in load_classifier."""
     model, tokenizer = loaded(AutoModelForCausalLM, source, dtype, max_length, attention, revision, gpus)
     found = causal_lm(model, tokenizer, max_length, fitting_budget(model, token_budget))
-    return cast("CausalLM", found.alone_where_needed())
+    return cast("CausalLM", found.single_where_needed())
 
 
 def causal_lm_of(entry: dict, scoring: dict) -> CausalLM:

@@ -58,7 +58,7 @@ class LocalBackend(Composite):
         lm = self.lm
         if not lm.plain_head:
             pad = lm.tokenizer.pad_token_id
-            found = batched_logits(lm.model, sequences, pad, lm.token_budget, lm.alone_beyond)
+            found = batched_logits(lm.model, sequences, pad, lm.token_budget, lm.single_beyond)
             for index, logits in found:
                 yield index, logits[len(sequences[index]) - 1].float().log_softmax(dim=-1)[tokens].cpu()
             return
@@ -72,7 +72,7 @@ class LocalBackend(Composite):
                 lm.token_budget,
                 lm.share,
                 report=report,
-                alone_beyond=lm.alone_beyond,
+                single_beyond=lm.single_beyond,
             )
             ends = ((states[-1:], tokens[None], groups[group][member]) for group, member, states in found)
             for logprobs, index in token_logprobs(lm, ends):
@@ -131,7 +131,7 @@ def generated_by_batch(
     settings |= {"pad_token_id": pad, "return_dict_in_generate": True}
     with progress(job, len(sequences)) as report:
         lengths = [len(ids) + max_new_tokens for ids in sequences]
-        for batch in token_budget_batches(lengths, lm.token_budget, lm.alone_beyond):
+        for batch in token_budget_batches(lengths, lm.token_budget, lm.single_beyond):
             inputs = left_padded([sequences[i] for i in batch], pad, lm.model.device)
             with torch.inference_mode():
                 written = lm.model.generate(**inputs, max_new_tokens=max_new_tokens, **settings)

@@ -50,7 +50,13 @@ def answer_states(
     decoder, pad = lm.model.get_decoder(), lm.tokenizer.pad_token_id
     with progress(label, len(texts)) as report:
         found = last_states(
-            decoder, texts.groups, pad, lm.token_budget, lm.share, report=report, alone_beyond=lm.alone_beyond
+            decoder,
+            texts.groups,
+            pad,
+            lm.token_budget,
+            lm.share,
+            report=report,
+            single_beyond=lm.single_beyond,
         )
         for *place, states in found:
             yield tuple(place), _start(lm, texts, *place), states
@@ -65,7 +71,7 @@ def answer_logliks(
     if not lm.plain_head:
         sequences = [texts.groups[group][member] for group, member in texts.distinct]
         pad = lm.tokenizer.pad_token_id
-        for i, logits in batched_logits(lm.model, sequences, pad, lm.token_budget, lm.alone_beyond):
+        for i, logits in batched_logits(lm.model, sequences, pad, lm.token_budget, lm.single_beyond):
             start = _start(lm, texts, *texts.distinct[i])
             targets = torch.tensor(sequences[i][start:], device=logits.device)
             before = logits[start - 1 : len(sequences[i]) - 1].float()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from polyreward.accel.company import alone_beyond
+from polyreward.accel.company import single_beyond
 from polyreward.core.conversations import as_messages, rendered
 from polyreward.scoring.interface import Conversations, Scores
 
@@ -17,7 +17,7 @@ class TextModel:
     """A model and how it is run.
 
     max_length: tokens of a conversation, truncated on the left. token_budget: tokens per padded batch.
-    share: run the prompt that answers share once. alone_beyond: tokens beyond which a text is run alone,
+    share: run the prompt that answers share once. single_beyond: tokens beyond which a text runs by itself,
     since the model would give it other states in company; None where no text is."""
 
     model: torch.nn.Module
@@ -25,12 +25,12 @@ class TextModel:
     max_length: int
     token_budget: int
     share: bool
-    alone_beyond: int | None = dataclasses.field(default=None, kw_only=True)
+    single_beyond: int | None = dataclasses.field(default=None, kw_only=True)
 
-    def alone_where_needed(self) -> "TextModel":
+    def single_where_needed(self) -> "TextModel":
         """Return the model as it is, or so run that company changes no text's states, by trying."""
-        beyond = alone_beyond(self.model, self.max_length)
-        return self if beyond is None else dataclasses.replace(self, share=False, alone_beyond=beyond)
+        beyond = single_beyond(self.model, self.max_length)
+        return self if beyond is None else dataclasses.replace(self, share=False, single_beyond=beyond)
 
     @property
     def exact(self) -> bool:
