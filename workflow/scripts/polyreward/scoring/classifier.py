@@ -15,7 +15,7 @@ from polyreward.models.answer_reward import reward_of
 from polyreward.models.batches import padded, token_budget_batches
 from polyreward.scoring.heads import Reward
 from polyreward.scoring.interface import Conversations, Scores
-from polyreward.scoring.tokens import TextModel, Tokenized, short_text, tokenized
+from polyreward.scoring.tokens import TextModel, Tokenized, short_ids, tokenized
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,8 +95,7 @@ def has_plain_head(model: torch.nn.Module) -> bool:
     head, decoder = getattr(model, "score", None), getattr(model, "get_decoder", lambda: None)()
     if not isinstance(head, torch.nn.Module) or decoder is None:
         return False
-    ids = short_text(model)["input_ids"][0].tolist()
-    texts = [ids, ids[:5]]
+    texts = [short_ids(model), short_ids(model)[:5]]
     try:
         inputs = padded(texts, pad_of(model), model.device)
         states = decoder(**inputs, use_cache=False).last_hidden_state

@@ -88,7 +88,12 @@ def tokenized(model: TextModel, conversations: Sequence[Conversations]) -> Token
     return Tokenized([list(group) for group in members], prompts, places, cut)
 
 
+def short_ids(model: torch.nn.Module) -> list[int]:
+    """Return the token ids of a made-up text of 9 tokens."""
+    return [number * 5 % min(model.config.get_text_config().vocab_size, 997) for number in range(9)]
+
+
 def short_text(model: torch.nn.Module) -> dict[str, torch.Tensor]:
     """Return a model's inputs for a made-up text (1, 9), to try how the model can be run."""
-    ids = torch.arange(9, device=model.device)[None] * 5 % min(model.config.get_text_config().vocab_size, 997)
+    ids = torch.tensor([short_ids(model)], device=model.device)
     return {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
