@@ -292,7 +292,7 @@ FILES = [
     ("a.jsonl", LFS, "is a Git LFS pointer, not the file itself; run `git lfs pull`"),
     ("a.csv.gz", LFS, "is a Git LFS pointer"),
     ("a.parquet", LFS, "is a Git LFS pointer"),
-    ("a.jsonl", gzip.compress(LFS.encode()), "is a Git LFS pointer"),
+    ("a.jsonl", gzip.compress(LFS.encode(), mtime=0), "is a Git LFS pointer"),
     ("a.json", "\n <!DOCTYPE html>\n<html></html>", "is a web page (HTML); download the file itself"),
     ("a.parquet", "<HTML>", "is a web page"),
     ("a.csv", '<?xml version="1.0"?><Error/>', "is XML, such as a server's error"),
@@ -331,7 +331,7 @@ LINE = json.dumps(PAIR).encode() + b"\n"
 TABLE = "prompt,chosen,rejected\n2 + 2?,4,5\n"
 # Files that are read although their names or first bytes are not the usual ones
 UNUSUAL = {
-    "compressed.jsonl": gzip.compress(LINE),
+    "compressed.jsonl": gzip.compress(LINE, mtime=0),
     "plain.jsonl.gz": LINE,
     "pairs.jsonl.zst": zstd(LINE),
     "pairs.csv.zst": zstd(TABLE.encode()),
