@@ -18,6 +18,7 @@ from polyreward.analysis.comparison import Benchmark
 from polyreward.analysis.geometry import spectra
 from polyreward.claims.estimate import LENGTH
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.naming import is_taught
 from polyreward.core.seals import intact
 from polyreward.core.sheet import half_right, read_sheet
 from polyreward.core.tables import read_csv, read_scores, read_table, unavailable_reasons
@@ -42,8 +43,9 @@ class Setting:
     off_the_shelf: dict[str, str]
 
     def trainings(self, sheet: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
-        """Return {(base, language): names of its reward models, one per seed}."""
+        """Return {(base, language): names of its reward models, one per seed}, without those with lessons."""
         own = sheet[sheet["seed"].isin(self.seeds)]
+        own = own[[not is_taught(name) for name in own["scorer"]]]
         by_training = own.groupby(["base", "trained_in"])["scorer"].agg(list)
         return {
             (base, language): by_training[base, language]
