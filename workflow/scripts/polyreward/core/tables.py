@@ -23,14 +23,15 @@ LEAST_P = 1e-4
 # Columns of texts, which are read as text: a model may be called 1.10, and a subset 001. `run` is not here:
 # in judgements it is a number, and elsewhere a name that no user chooses.
 NAMES = (
-    *("base", "base_model", "baseline", "benchmark", "category", "check", "claim", "column", "culture"),
-    *("cultures", "data", "direction", "domain", "downstream", "engine", "eval_language", "from_culture"),
-    *("group", "id", "item", "judge", "key", "kind", "labeller", "language", "language_1", "language_2"),
-    *("missing", "model", "models", "n_of", "name", "note", "null_of", "ours_model", "pairing", "panel"),
-    *("paper", "perturbation", "policy", "printed_model", "quantity", "rating", "rejected", "reward_model"),
-    *("rm_language", "rm_training", "row", "rule", "rule_sha256", "says", "scorer", "section", "selection"),
-    *("side", "slice", "source", "speaks_of", "subset", "tables", "template", "test", "text", "unit", "use"),
-    *("verdict", "what", "where"),
+    *("asks", "base", "base_model", "baseline", "benchmark", "category", "check", "claim", "column"),
+    *("culture", "cultures", "data", "direction", "domain", "downstream", "engine", "eval_language"),
+    *("from_culture", "group", "id", "item", "judge", "key", "kind", "labeller", "labels", "language"),
+    *("language_1", "language_2", "minus", "minus_language", "missing", "model", "models", "n_of", "name"),
+    *("note", "null_of", "ours_model", "pairing", "panel", "paper", "part", "perturbation", "policy"),
+    *("printed_model", "quantity", "rating", "rejected", "reward_model", "rm_language", "rm_training"),
+    *("row", "rule", "rule_sha256", "says", "scorer", "section", "selection", "side", "slice", "source"),
+    *("speaks_of", "subset", "tables", "taught_in", "template", "test", "text", "trained_in", "unit"),
+    *("use", "verdict", "what", "where"),
 )
 REASON = "unavailable"  # the key in a Parquet file's metadata, where pandas keeps a table's `attrs`
 
