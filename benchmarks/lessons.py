@@ -1,6 +1,7 @@
 """What makes a reward model learn place quartets: whole quartets in a batch, mini's pool, or both."""
 
 import argparse
+import sys
 import tempfile
 from itertools import product
 from pathlib import Path
@@ -8,16 +9,15 @@ from pathlib import Path
 import pandas as pd
 
 from polyreward.carb.culture.comparison import score_tables
-from polyreward.carb.culture.lessons import PARTS, lesson_pairs, parts_of
+from polyreward.carb.culture.lessons import PARTS, parts_of
 from polyreward.carb.culture.statistics import STATISTICS
 from polyreward.core.files import read_jsonl
+from polyreward.core.naming import stage
 from polyreward.scoring.interface import Conversations
 from polyreward.scoring.load import load_classifier
-from polyreward.settings.transfer import RewardModelTraining
+from polyreward.sheet.entries import read_models
 from polyreward.training.common import Job
 from polyreward.training.reward_model import train_reward_model
-
-SEED = 42
 
 
 def lessons(pairs: list[dict], pool: list[dict], whole: bool, with_pool: bool) -> list[dict]:
@@ -26,7 +26,7 @@ def lessons(pairs: list[dict], pool: list[dict], whole: bool, with_pool: bool) -
     return [*(pairs if whole else alone), *(pool if with_pool else [])]
 
 
-def asked(folder: Path, rows: list[dict]) -> pd.DataFrame:
+def asked(folder: Path, rows: list[dict], seed: int) -> pd.DataFrame:
     """Return a row for each part of the quartets: the statistics of a reward model, in percent."""
     model = load_classifier(folder, "float32", 512, 1024)
     conversations = [Conversations(row["prompt"], tuple(row["answers"])) for row in rows]
@@ -40,7 +40,7 @@ def asked(folder: Path, rows: list[dict]) -> pd.DataFrame:
         columns=["id", "candidate", "score"],
     )
     tables, _ = score_tables(scores, pd.DataFrame(rows), folder.name)
-    parts = parts_of(rows, SEED)
+    parts = parts_of(rows, seed)
     of_quartet = [parts.get(name) for name in dict.fromkeys(row["quartet"] for row in rows)]
     found = []
     for part in PARTS:
@@ -58,37 +58,42 @@ def asked(folder: Path, rows: list[dict]) -> pd.DataFrame:
 def main() -> None:
     """Print the table of all arms."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("base", type=Path, help="cut base, results/work/4_models/cut_bases/NAME")
-    parser.add_argument("quartets", type=Path, help="results/work/2_prepared/quartets/LANGUAGE.jsonl")
-    parser.add_argument("pool", type=Path, help="results/work/3_translated/train/LANGUAGE.jsonl")
-    parser.add_argument("--further", type=Path, nargs="*", default=[], help="quartets that only lessons have")
-    parser.add_argument("--epochs", type=float, default=5)
+    parser.add_argument("--language", default="en", help="of the lessons")
+    parser.add_argument("--also", nargs="*", default=["es"], help="languages that are asked only")
+    parser.add_argument("--epochs", type=float, default=10)
     parser.add_argument("--batch", type=int, default=2, help="requests in a batch")
-    parser.add_argument(
-        "--also", type=Path, nargs="*", default=[], help="quartets in other languages, asked only"
-    )
     arguments = parser.parse_args()
-    rows, pool = read_jsonl(arguments.quartets), read_jsonl(arguments.pool)
-    pairs = list(lesson_pairs(rows, read_jsonl(arguments.further), SEED))
+    scale, languages = (
+        read_models([], Path(__file__).parents[1]).settings,
+        [arguments.language, *arguments.also],
+    )
+
+    def made(which: str, *parts: str) -> Path:
+        path = Path(stage(scale.results, which, "/".join(parts)))
+        if not path.exists():
+            sys.exit(f"{path}: not there; run `make results/carb_taught.csv` first")
+        return path
+
+    base = made("models", "cut_bases", scale.bases[0])
+    quartets = {one: read_jsonl(made("prepared", "quartets", f"{one}.jsonl")) for one in languages}
+    pairs = read_jsonl(made("prepared", "lessons", f"{arguments.language}.jsonl"))
+    pool = read_jsonl(made("translated", "train", f"{arguments.language}.jsonl"))
     found = []
     for whole, with_pool in product((True, False), (True, False)):
         name = f"whole {whole}, pool {with_pool}"
         # As many pairs in a batch, whether they are of whole quartets or not
         batch = arguments.batch if whole else 4 * arguments.batch
-        settings = RewardModelTraining(
-            epochs=arguments.epochs, learning_rate=2e-3, batch_size=batch, max_length=512, pooling="answer",
-            lora={"top_layers": 5},
-        )  # fmt: skip
+        settings = scale.reward_model.model_copy(update={"epochs": arguments.epochs, "batch_size": batch})
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary, "model")
             train_reward_model(
-                arguments.base,
+                base,
                 lessons(pairs, pool, whole, with_pool),
                 settings,
                 Job(1, Path(temporary, "c"), folder, name),
             )
-            for path in [arguments.quartets, *arguments.also]:
-                found.append(asked(folder, read_jsonl(path)).assign(arm=name, language=path.stem))
+            for language, rows in quartets.items():
+                found.append(asked(folder, rows, scale.seed).assign(arm=name, language=language))
         print(pd.concat(found).round(1).to_string(index=False), flush=True)
 
 

@@ -2,7 +2,7 @@
 
 import io
 
-from polyreward.core.naming import ModelName, taught
+from polyreward.core.naming import ModelName, without_lessons
 from polyreward.core.sheet import read_sheet
 from polyreward.core.tables import write_csv
 from polyreward.sheet.scorers import Scorer, Sheet, printed
@@ -21,7 +21,7 @@ def as_printed(kinds, half=(), entries=None, bases=None, cells=()):
     """
     rows = {}
     for name, kind in (kinds if isinstance(kinds, dict) else dict.fromkeys(kinds, "classifier")).items():
-        trained = ModelName.parse(name.removesuffix(taught(""))) if "_" in name else None
+        trained = ModelName.parse(without_lessons(name)) if "_" in name else None
         base = (bases or {}).get(name, name)
         of_training = (trained.base, trained.language, trained.seed) if trained else (base, "", None)
         ties = "half" if kind == "baseline" or name in half else "wrong"

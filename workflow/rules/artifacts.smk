@@ -424,7 +424,7 @@ rule own_benchmark_table:
     conda:
         "../../envs/plot.yaml"
     params:
-        interval=INTERVAL,
+        confidence=INTERVAL["confidence"],
         caption=lambda wc: caption(f"benchmark_{wc.benchmark}"),
     script:
         "../scripts/artifacts/own_benchmark_table.py"

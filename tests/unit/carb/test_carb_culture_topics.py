@@ -1,4 +1,4 @@
-"""The topics that are for place quartets only: their shape, their words, and facts that packages give anew."""
+"""The topics that are for place quartets only: their shape, their words, and facts that packages give again."""
 
 import datetime
 import re

@@ -83,7 +83,7 @@ def test_an_answer_that_is_no_list_of_texts_stays_what_it_is(tmp_path, text):
         assert (found.rows[0]["chosen"], found.remarks) == (text, [])
 
 
-TOLD = [  # how a message looks as text: (text, answer)
+AS_TEXTS = [  # how a message looks as text: (text, answer)
     *(
         json.dumps([{"role": role, "content": "4"}])
         for role in ("assistant", "Assistant", "bot", "model", "AI")
@@ -96,7 +96,7 @@ TOLD = [  # how a message looks as text: (text, answer)
 
 
 @pytest.mark.parametrize("kind", [".csv", ".jsonl", ".parquet"])
-@pytest.mark.parametrize("text", TOLD)
+@pytest.mark.parametrize("text", AS_TEXTS)
 def test_messages_in_a_cell_are_messages_also_in_one_row_of_many(tmp_path, text, kind):
     rows = read_pairs(write(tmp_path, [PAIR, {**PAIR, "chosen": text}], kind))
     assert [row["chosen"] for row in rows] == ["4", "4"]
@@ -177,7 +177,7 @@ def won(first, second):
     return {**answers, "winner_model_a": first, "winner_model_b": second}
 
 
-BESIDE = {
+NEXT_TO_ANSWERS = {
     "images": ["a.png"],
     "image": {"bytes": "x"},
     "tools": '[{"type": "function"}]',
@@ -207,7 +207,7 @@ WRONG = [
     ),
     *(
         (f"`{column}` belongs to the conversation and is not scored", {**PAIR, column: held})
-        for column, held in BESIDE.items()
+        for column, held in NEXT_TO_ANSWERS.items()
     ),
     *((f"has `{key}`, which is not scored", answer(**{key: held})) for key, held in UNKNOWN.items()),
     ("`chosen`: message 1 has no `role` or no `content`", {**PAIR, "chosen": [{"role": "assistant"}]}),

@@ -78,7 +78,7 @@ def test_captions_say_the_level_of_the_intervals_and_an_own_benchmark_s_what_it_
     assert (entry["rule"], entry["target"]) == ("own_benchmark_table", "benchmark_mine.csv")
     begin = "Accuracy (%) of every scorer on mine (de), on each subset and "
     after = "The chosen answer must score above every rejected one"
-    intervals = "with 95% Wilson intervals over items, or resampled over templates where items share one."
+    intervals = "with 95% Wilson intervals, which count the items of a template as one."
     for own, said in (({}, ""), ({"about": "Pairs of {mine}."}, "Pairs of {mine}. ")):
         caption = registry_with(**own).caption("benchmark_mine")
         assert caption.startswith(begin) and f"{intervals} {said}{after}" in caption

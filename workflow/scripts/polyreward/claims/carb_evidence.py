@@ -16,7 +16,7 @@ from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.culture.comparison import Culture, read_culture
 from polyreward.carb.culture.lessons import TAUGHT
 from polyreward.carb.culture.quartets import FACT
-from polyreward.carb.culture.taught import read_taught, taught_models, without_lessons
+from polyreward.carb.culture.taught import read_taught, taught_models
 from polyreward.carb.downstream.correlation import POINT_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard, by_scorer, check_same_items, in_all
 from polyreward.carb.perturbation.sensitivity import (
@@ -27,7 +27,7 @@ from polyreward.carb.perturbation.sensitivity import (
 )
 from polyreward.claims.estimate import LENGTH
 from polyreward.core.files import read_jsonl
-from polyreward.core.naming import of_base
+from polyreward.core.naming import of_base, without_lessons
 from polyreward.core.seeds import job_seed
 from polyreward.core.sheet import kinds, read_sheet
 from polyreward.core.tables import read_table, scorers_of
@@ -196,12 +196,8 @@ class Facts:
         source: str,
         models: Mapping[str, Sequence[str]],
     ):
-        self.culture, self.languages, self.source, self.models = (
-            culture,
-            list(languages),
-            source,
-            dict(models),
-        )
+        self.culture, self.languages = culture, list(languages)
+        self.source, self.models = source, dict(models)
         self.n_trainings = len(next(iter(models.values()), []))
 
     def draws(self, base: str, language: str, lessons: bool = True) -> np.ndarray:

@@ -1,6 +1,6 @@
 """The CARB paper's quantities in workflow/claims.yaml, as functions of the evidence and their options."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from polyreward.analysis.verdicts import (
     from_permutations,
     from_shares,
 )
+from polyreward.carb.culture.comparison import Culture
 from polyreward.carb.culture.statistics import CHANCE
 from polyreward.carb.downstream.correlation import (
     BENCHMARKS,
@@ -239,15 +240,22 @@ def _swaps(places: Places, of: str, base: str, language: str) -> np.ndarray:
 
 def _of_places(places: Places, leads: Sequence[np.ndarray], of: str) -> Estimate:
     """Return an estimate from (1 + resamples, cases) of each contrast; of: as in knowledge_of_places."""
-    trained = of == "reward_model"
-    values, of_each = split_cases(np.stack(leads, axis=1), places.n_trainings if trained else 1)
+    trainings = places.n_trainings if of == "reward_model" else None
+    return _of_quartets(places.culture, places.bases, leads, trainings)
+
+
+def _of_quartets(
+    culture: Culture, bases: Collection[str], leads: Sequence[np.ndarray], trainings: int | None
+) -> Estimate:
+    """Return an estimate from (1 + resamples, cases) of each contrast; trainings: None for bases."""
+    values, of_each = split_cases(np.stack(leads, axis=1), trainings or 1)
     return Estimate(
-        from_draws(values, places.culture.freedom, of_each),
-        places.culture.n_topics,
+        from_draws(values, culture.freedom, of_each),
+        culture.n_topics,
         "topics",
         f"paired bootstrap over topics{'' if of_each is None else ' and variance between trainings'}",
-        f"Bases: {len(places.bases)}; place quartets: {places.culture.n_quartets}.",
-        trainings=places.n_trainings if trained else None,
+        f"Bases: {len(bases)}; place quartets: {culture.n_quartets}.",
+        trainings=trainings,
     )
 
 
@@ -264,15 +272,7 @@ def _of_facts(facts: Facts, lead: Callable[[str, str], np.ndarray]) -> Estimate:
     lessons."""
     others = [language for language in facts.languages if language != facts.source]
     leads = [np.mean([lead(base, language) for base in facts.models], axis=0) for language in others]
-    values, of_each = split_cases(np.stack(leads, axis=1), facts.n_trainings)
-    return Estimate(
-        from_draws(values, facts.culture.freedom, of_each),
-        facts.culture.n_topics,
-        "topics",
-        f"paired bootstrap over topics{'' if of_each is None else ' and variance between trainings'}",
-        f"Bases: {len(facts.models)}; place quartets: {facts.culture.n_quartets}.",
-        trainings=facts.n_trainings,
-    )
+    return _of_quartets(facts.culture, facts.models, leads, facts.n_trainings)
 
 
 def _correlations(points: pd.DataFrame, rating: str) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from polyreward.core.errors import PolyrewardError, lacks_memory
@@ -59,6 +59,12 @@ def announce(text: str) -> None:
     print("\n".join(_before + line for line in text.split("\n")), file=sys.stderr, flush=True)
     if _terminal is not None:
         print(text, file=_terminal, flush=True)
+
+
+def left_out_text(reasons: Mapping[str, Sequence[str]], named: bool = True) -> str:
+    """Return how many things are left out for which reason, and which of them, where `named`."""
+    which = {reason: f" ({', '.join(names)})" if named else "" for reason, names in reasons.items()}
+    return "; ".join(f"{reason}: {len(names)}{which[reason]}" for reason, names in reasons.items())
 
 
 def report(kind, error, trace) -> None:

@@ -36,6 +36,11 @@ def taught(model: str) -> str:
     return f"{model}{TAUGHT}"
 
 
+def without_lessons(model: str) -> str:
+    """Return the name of the same reward model without lessons."""
+    return model.removesuffix(TAUGHT)
+
+
 def is_taught(model: str) -> bool:
     """Return whether a name is of such a model."""
     return model.endswith(TAUGHT)

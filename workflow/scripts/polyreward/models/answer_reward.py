@@ -56,10 +56,8 @@ def own_type(base_type):
 def plain_config(held):
     """Return a configuration, a dict of TYPE, as one of the base's type, which keeps `answer_header`."""
     base = type(AutoConfig.for_model(held["base_model_type"]))
-    own = {"auto_map", "architectures", "base_model_type"}
-    return base.from_dict(
-        {**{name: value for name, value in held.items() if name not in own}, "model_type": base.model_type}
-    )
+    own = {"auto_map", "architectures", "base_model_type", "model_type"}
+    return base.from_dict({name: value for name, value in held.items() if name not in own})
 
 
 def over_answers(model):

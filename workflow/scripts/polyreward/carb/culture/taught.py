@@ -13,7 +13,7 @@ from polyreward.carb.culture.comparison import COUNTS, Culture, score_tables
 from polyreward.carb.culture.lessons import PARTS, parts_of
 from polyreward.carb.leaderboard import by_scorer
 from polyreward.core.files import read_jsonl
-from polyreward.core.naming import is_taught, taught
+from polyreward.core.naming import is_taught, without_lessons
 
 NUMBERS = [
     *("best_of_four", "low", "high", "before", "gain", "gain_low", "gain_high"),
@@ -101,11 +101,6 @@ def _share(
     values, freedom = _over_trainings(drawn, culture.freedom)
     ends = share_interval(values, culture.interval.confidence, freedom, culture.n_topics, lowest)
     yield from zip((point, low, high), 100 * np.array([values[0], *ends]), strict=True)
-
-
-def without_lessons(name: str) -> str:
-    """Return the name of the same reward model without lessons."""
-    return name.removesuffix(taught(""))
 
 
 def cost_table(
