@@ -108,13 +108,9 @@ def structure_in(text: str) -> list | dict | None:
             found = parse(array[1] if array else text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
-        return (
-            structure_in(found)
-            if isinstance(found, str)
-            else found
-            if isinstance(found, list | dict)
-            else None
-        )
+        if isinstance(found, str):
+            return structure_in(found)
+        return found if isinstance(found, list | dict) else None
     return None
 
 

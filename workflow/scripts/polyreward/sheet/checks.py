@@ -322,6 +322,10 @@ def _intervals(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
 
 def _carb(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     carb, stems = settings.carb, [Path(name).stem for name in settings.carb.questions]
+    if settings.bases and carb.lessons.bases > len(settings.bases):
+        there = len(settings.bases)
+        text = f"{carb.lessons.bases} bases are to be taught, and `bases` names {there}; set that or less"
+        yield Problem(("carb", "lessons", "bases"), text)
     for name, entry in carb.generators.items():
         yield from _source_problems(("carb", "generators", name), entry, settings, catalog)
     kinds = {name: entry.kind for name, entry in settings.reward_models.items()}
