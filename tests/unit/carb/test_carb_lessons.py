@@ -130,7 +130,7 @@ def test_what_is_taught_in_one_language_and_found_in_another_has_the_known_answe
     assert found.loc[(TAUGHT, "en", "en"), "quartets"] == 12 and (table["trainings"] == 1).all()
     figure = draw_taught(table, "95%")
     assert [axis.get_title() for axis in figure.axes[:2]] == [
-        "b: the facts that were taught", "b: topics that were not taught",
+        "b, n = 12 topics:\nthe facts that were taught", "b, n = 18 topics:\ntopics that were not taught",
     ]  # fmt: skip
     assert "100\n" in figure.axes[0].texts[0].get_text()
     plt.close(figure)

@@ -13,6 +13,7 @@ from polyreward.artifacts.figures import (
     language_name,
     paper_style,
     reach,
+    span,
 )
 from polyreward.carb.culture.quartets import FACT
 from polyreward.carb.culture.statistics import CHANCE
@@ -45,7 +46,9 @@ def draw_culture(table: pd.DataFrame, confidence: str) -> Figure:
     labels = {places[row["row"]]: _label(row) for row in table.to_dict("records")}
     axes[0].set_yticks(list(labels), list(labels.values()))
     axes[0].set_ylim(max(places.values()) + 0.6, -0.6)
-    figure.supxlabel(f"swaps, % [{confidence}]; the dotted line is chance", fontsize=7)
+    quartets, topics = (span(table[name].astype(int)) for name in ("quartets", "topics"))
+    sizes = f"n = {quartets} quartets of {topics} topics"
+    figure.supxlabel(f"swaps, % [{confidence}], {sizes}; the dotted line is chance", fontsize=7)
     return figure
 
 

@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from polyreward.artifacts.figures import TEXT_WIDTH, language_name, paper_style
+from polyreward.artifacts.figures import TEXT_WIDTH, language_name, paper_style, span
 from polyreward.carb.culture.lessons import TAUGHT, UNSEEN
 from polyreward.carb.culture.statistics import CHANCE
 from polyreward.carb.culture.taught import NO_LESSONS
@@ -25,13 +25,14 @@ def draw_taught(table: pd.DataFrame, confidence: str) -> Figure:
         return figure
     bases = list(table["base"].unique())
     count = table["taught_in"].nunique()
-    figure = Figure(figsize=(TEXT_WIDTH, 0.5 + len(bases) * (0.42 * count + 0.5)), layout="constrained")
+    figure = Figure(figsize=(TEXT_WIDTH, 0.5 + len(bases) * (0.42 * count + 0.65)), layout="constrained")
     axes = figure.subplots(len(bases), len(SHOWN), squeeze=False)
     for row, base in zip(axes, bases, strict=True):
         for axis, (part, title) in zip(row, SHOWN.items(), strict=True):
             cells = table[(table["base"] == base) & (table["part"] == part)]
             image = _draw_matrix(axis, cells)
-            axis.set_title(f"{base}: {title}")
+            n_topics = span(cells["topics"].astype(int))
+            axis.set_title(f"{base}, n = {n_topics} topics:\n{title}")
         row[0].set_ylabel("taught in")
     for axis in axes[-1]:
         axis.set_xlabel("asked in")
