@@ -18,7 +18,7 @@ REGISTRY = {
 TRANSFER = ["transfer", *(
     f"results/tiny/{artifact['target']}"
     for name, artifact in REGISTRY.items()
-    if artifact["paper"] == "polyreward" and name not in ("claims", "summary")
+    if artifact["paper"] == "polyreward" and name not in ("claims", "summary") and not name.startswith("carb_")
 )]  # fmt: skip
 
 

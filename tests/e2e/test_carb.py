@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 import pytest
-from flow import REGISTRY, check_pages, outputs_of
+from flow import LANGUAGES, REGISTRY, check_pages, outputs_of
 
 from polyreward.analysis.verdicts import HOLDS, VERDICTS
 from polyreward.core.files import read_jsonl
@@ -64,9 +64,9 @@ def check_r_corr(learning):
 
 
 def check_culture(results):
-    """Check that place quartets are scored in all languages of CARB, and that leak tests are at chance."""
+    """Check that place quartets are scored in all languages of the scale, and that leak tests are at chance."""
     table = pd.read_csv(results / "carb_culture.csv", dtype={"asks": str})
-    assert set(table["language"]) == {"en", "es", "ko", "zh"} and set(table["asks"]) == {"fact", "format"}
+    assert set(table["language"]) == set(LANGUAGES) and set(table["asks"]) == {"fact", "format"}
     facts = table[table["asks"] == "fact"].set_index(["scorer", "language"])
     assert facts["note"].isna().all() and facts["low"].notna().all()
     assert (facts.loc["length", ["swaps", "centred"]] == [50, 25]).all(axis=None)

@@ -26,14 +26,10 @@ def test_its_tables_have_reward_models_bases_and_texts_in_the_same_problems(
     ran = snakemake(*wanted, "--configfile", *SCALE, "solved.yaml", "--cores", "2", cwd=here, many_jobs=True)
     assert ran.returncode == 0, ran.stdout
     assert "zh, wrong-number: 6 pairs; left out: none" in ran.stdout
-    trained = [
-        f"{base}_{language}" for base in ("tiny-gemma", "tiny-llama") for language in ("en", "es", "ko")
-    ]
+    # Those trained in English or in the benchmark's own language; none is trained in Chinese here
+    trained = ["tiny-gemma_en", "tiny-llama_en"]
     bases = [f"{kind}-{base}" for base in ("tiny-gemma", "tiny-llama") for kind in ("loglik", "pmi")]
-    texts = {
-        "en": ["length", "tfidf-answer", "tfidf-prompt-answer"],
-        "zh": [],
-    }  # no training text is Chinese here
+    texts = {"en": ["length", "tfidf-answer", "tfidf-prompt-answer"], "zh": []}
     for path, (language, more) in zip(wanted, texts.items(), strict=True):
         table = pd.read_csv(here / path).set_index(["scorer", "subset"])
         assert list(dict.fromkeys(table.index.get_level_values(0))) == [*trained, *more, *bases], language

@@ -7,13 +7,13 @@ import pytest
 from carb_data import CULTURES, NAMES, TOPIC_SCHEMA, fact_topic, texts, topic
 from support import ROOT, refused
 
+from polyreward.carb.culture.comparison import few_topics
 from polyreward.carb.culture.quartets import (
     FACT,
     FORMAT,
     Quartet,
     Wording,
     built_quartets,
-    few_topics,
     quartet_rows,
     read_quartet_files,
     scale_quartets,

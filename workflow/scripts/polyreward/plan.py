@@ -63,7 +63,8 @@ class Plan(NamedTuple):
         """
         if not any(job.rule.name == "carb_quartets" for job in jobs):
             return
-        from polyreward.carb.culture.quartets import few_topics, scale_quartets  # brings scipy
+        from polyreward.carb.culture.comparison import few_topics  # brings scipy
+        from polyreward.carb.culture.quartets import scale_quartets
 
         carb, schema = self.settings.carb, self.project.file("workflow/schemas/carb_topics.schema.yaml")
         try:

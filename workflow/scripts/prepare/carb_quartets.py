@@ -1,9 +1,8 @@
 """Make place quartets, in each of their languages, and the lessons on some of them."""
 
 from polyreward.carb.culture.lessons import lesson_pairs
-from polyreward.carb.culture.quartets import few_topics, quartet_rows, scale_quartets
+from polyreward.carb.culture.quartets import quartet_rows, scale_quartets
 from polyreward.core.files import write_jsonl
-from polyreward.core.logs import announce
 from polyreward.ops.jobs import run
 
 
@@ -12,8 +11,6 @@ def main(snakemake):
     quartets, further = scale_quartets(
         params.choices, files.cultures, params.folder, files.schema, params.seed
     )
-    for line in few_topics(quartets):
-        announce(line)
     for language in params.choices["languages"]:
         rows, more = (
             [row for quartet in own for row in quartet_rows(quartet, language)] for own in (quartets, further)

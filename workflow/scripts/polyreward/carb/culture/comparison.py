@@ -1,6 +1,6 @@
 """Scorers on place quartets: tables with intervals over topics, and next to their base's own."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +8,7 @@ import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval, resampled_sections, share_interval
 from polyreward.analysis.verdicts import FEWEST_UNITS
-from polyreward.carb.culture.quartets import FACT, FOUR
+from polyreward.carb.culture.quartets import FACT, FOUR, Quartet
 from polyreward.carb.culture.statistics import STATISTICS
 from polyreward.carb.leaderboard import by_scorer
 from polyreward.core.errors import PolyrewardError
@@ -90,6 +90,19 @@ class Culture:
         """Return how many independent quartets have the variance of a statistic, as a fraction."""
         independent, drawn = values[0] * (1 - values[0]), np.var(values[1:])
         return float(np.clip(independent / drawn if drawn else 0, self.n_topics, self.n_quartets))
+
+
+def few_topics(quartets: Iterable[Quartet]) -> Iterator[str]:
+    """Yield which kinds of quartets have too few topics for an interval."""
+    topics: dict[str, set[str]] = {}
+    for quartet in quartets:
+        topics.setdefault(quartet.kind, set()).add(quartet.topic)
+    for kind, names in topics.items():
+        if len(names) < FEWEST_UNITS:
+            yield (
+                f"place quartets, {kind}: {len(names)} topics, fewer than {FEWEST_UNITS}, so that"
+                " carb_culture.csv has no intervals of them"
+            )
 
 
 def read_culture(

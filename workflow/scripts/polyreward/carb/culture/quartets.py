@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from polyreward.analysis.verdicts import FEWEST_UNITS
 from polyreward.carb.items.cultures import culture_of, read_cultures
 from polyreward.carb.items.facts import FACTS
 from polyreward.carb.items.filters import any_alike
@@ -85,19 +84,6 @@ def scale_quartets(
             " quartet; name more cultures or domains, or carb.quartets.files"
         )
     return found, further
-
-
-def few_topics(quartets: Iterable[Quartet]) -> Iterator[str]:
-    """Yield which kinds of quartets have too few topics for an interval."""
-    topics: dict[str, set[str]] = {}
-    for quartet in quartets:
-        topics.setdefault(quartet.kind, set()).add(quartet.topic)
-    for kind, names in topics.items():
-        if len(names) < FEWEST_UNITS:
-            yield (
-                f"place quartets, {kind}: {len(names)} topics, fewer than {FEWEST_UNITS}, so that"
-                " carb_culture.csv has no intervals of them"
-            )
 
 
 def built_quartets(
