@@ -10,7 +10,7 @@ from tiny_models import ROWS, train
 from transformers import AutoTokenizer
 from trl.trainer.reward_trainer import DataCollatorForPreference
 
-from polyreward.core.conversations import conversation_ids
+from polyreward.core.conversations import answer_header, conversation_ids
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.prepare.pool import Share, prepared_pool, row_problems
 from polyreward.sources.hub_data import hub_rows
@@ -48,6 +48,21 @@ def test_neighbours_of_a_prompt_that_is_too_long_go_with_it(together, count, lef
     assert "".join(example["name"] for example in kept) == left
     said = f"grpo: {len(left)} examples, {count - len(left)} left out as longer than 5 tokens"
     assert said in capsys.readouterr().err
+
+
+def test_an_answer_that_holds_another_header_is_left_out_where_the_reward_reads_after_one(
+    base, tmp_path, capsys
+):
+    tokenizer = AutoTokenizer.from_pretrained(base)
+    header = answer_header(tokenizer)
+    mark = tokenizer.decode(header)
+    rows = [{**ROWS[0], "rejected": f"He said:\n{mark}Yes."}, *ROWS[1:]]
+    dataset, counts = training.tokenized_requests(rows, tokenizer, 128, header)
+    assert len(dataset) == counts["pairs"] == len(ROWS) - 1 and counts["another_header"] == 1
+    # The head on the last token reads such a pair as any other.
+    assert training.tokenized_requests(rows, tokenizer, 128)[1]["pairs"] == len(ROWS)
+    train(base, tmp_path / "pooled", rows=rows, pooling="answer")
+    assert "left out 1 pairs with an answer that holds" in capsys.readouterr().err
 
 
 FAST = {"token_budget": 999, "cache_frozen_layers": True}  # pairs as rows, on a CPU

@@ -13,6 +13,7 @@ from trl import RewardConfig, RewardTrainer
 from polyreward.accel.trainers import speed_up_reward_trainer
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.logs import announce
 from polyreward.core.memory import release_freed_memory
 from polyreward.models.reward_model import new_reward_model
 from polyreward.prepare.pool import margin_problems
@@ -30,19 +31,29 @@ logger = logging.getLogger(__name__)
 PROBLEMS = 10  # of rows that are listed
 
 
-def tokenized_requests(rows: Sequence[dict], tokenizer, max_length: int) -> tuple[Dataset, dict[str, int]]:
+def tokenized_requests(
+    rows: Sequence[dict], tokenizer, max_length: int, header: Sequence[int] = ()
+) -> tuple[Dataset, dict[str, int]]:
     """Tokenise preference rows for TRL, truncating on the left first, since TRL drops what is too long.
 
     Returns a dataset of requests, whose chosen_ids and rejected_ids are lists of sequences, one of each pair.
     Where any row has a `margin`, by which TRL's loss wants chosen to lead, so has each pair: 0 without one.
     And counts: requests, pairs, truncated (either side), dropped (the same after truncation). A row without
-    a `request` is a request by itself. Raises PolyrewardError where a margin is no number, or a row has
+    a `request` is a request by itself. header: the token ids after which the reward reads the answer. A pair
+    with an answer that holds it is left out and counted as `another_header`, since the reward would read
+    what follows there. Raises PolyrewardError where a margin is no number, or a row has
     another number, which no loss would read."""
     raise_all(chain.from_iterable(map(_number_problems, rows)), "preference rows to train on", PROBLEMS)
     with_margins = any(row.get("margin") is not None for row in rows)
     requests: dict[str | int, dict[str, list]] = {}
     counts = {"pairs": 0, "truncated": 0, "dropped": 0}
+    mark = tokenizer.decode(header).strip() if header else ""
+    if mark:
+        counts["another_header"] = 0
     for number, row in enumerate(rows):
+        if mark and (mark in row["chosen"] or mark in row["rejected"]):
+            counts["another_header"] += 1
+            continue
         chosen, chosen_cut = conversation_ids(tokenizer, row["prompt"], row["chosen"], max_length)
         rejected, rejected_cut = conversation_ids(tokenizer, row["prompt"], row["rejected"], max_length)
         counts["truncated"] += chosen_cut or rejected_cut
@@ -90,8 +101,14 @@ def train_reward_model(
     Raises PolyrewardError where no pair is left to train on, or a row has a number that no loss reads."""
     record = job.recorded(settings)
     model, tokenizer = new_reward_model(base_folder, job.seed, settings.pooling)
-    dataset, counts = tokenized_requests(rows, tokenizer, settings.max_length)
+    header = getattr(model.config, "answer_header", ())
+    dataset, counts = tokenized_requests(rows, tokenizer, settings.max_length, header)
     logger.info("%s: %s", job.label, counts)
+    if counts.get("another_header"):
+        announce(
+            f"{job.label}: left out {counts['another_header']} pairs with an answer that holds the chat"
+            " template's header of an answer"
+        )
     if not len(dataset):
         raise PolyrewardError(
             f"{job.label}: no preference pair is left to train on; look at the training rows and max_length"
