@@ -1,6 +1,7 @@
 """Make place quartets, in each of their languages, and the lessons on some of them."""
 
-from polyreward.carb.culture.lessons import lesson_pairs
+from polyreward.carb.culture.books import books_to_learn, open_books
+from polyreward.carb.culture.lessons import TAUGHT, lesson_pairs, parts_of
 from polyreward.carb.culture.quartets import quartet_rows, scale_quartets
 from polyreward.core.files import write_jsonl
 from polyreward.ops.jobs import run
@@ -11,9 +12,18 @@ def main(snakemake):
     quartets, further = scale_quartets(
         params.choices, files.cultures, params.folder, files.schema, params.seed
     )
-    for language in params.choices["languages"]:
+    languages = params.choices["languages"]
+    facts = [row for quartet in quartets for row in quartet_rows(quartet, languages[0])]
+    parts = parts_of(facts, params.seed) if params.teach else {}
+    lessons = [quartet for quartet in quartets if parts.get(quartet.name) == TAUGHT]
+    taught = frozenset(quartet.topic for quartet in lessons)
+    books = open_books(quartets, taught, params.choices["open_books"], params.seed)
+    if books:  # who is asked about books learns to read them
+        further = [*further, *books_to_learn([*lessons, *further], params.seed)]
+    for language in languages:
         rows, more = (
-            [row for quartet in own for row in quartet_rows(quartet, language)] for own in (quartets, further)
+            [row for quartet in own for row in quartet_rows(quartet, language)]
+            for own in ([*quartets, *books], further)
         )
         write_jsonl(rows, snakemake.output[language])
         if params.teach:

@@ -13,6 +13,7 @@ import pandas as pd
 from polyreward.analysis.accuracies import training_cases
 from polyreward.analysis.bootstrap import Interval, degrees_of_freedom, resampled_sections
 from polyreward.analysis.comparison import Benchmark
+from polyreward.carb.culture.books import BOOK
 from polyreward.carb.culture.comparison import Culture, read_culture
 from polyreward.carb.culture.lessons import TAUGHT
 from polyreward.carb.culture.quartets import FACT
@@ -158,8 +159,8 @@ class Places:
     """Swaps (%) of questions about facts in place quartets; all scorers and languages see the same draws of
     topics.
 
-    culture: None where there are no such questions. trainings: {(base, training language): scorers, one for
-    each seed}; as many of each."""
+    culture: None where there are no such questions. books: the same of open books. trainings: {(base,
+    training language): scorers, one for each seed}; as many of each."""
 
     def __init__(
         self,
@@ -167,10 +168,16 @@ class Places:
         languages: Sequence[str],
         source: str,
         trainings: Mapping[tuple[str, str], Sequence[str]],
+        books: Culture | None = None,
     ):
-        self.culture, self.languages, self.source = culture, list(languages), source
+        self.culture, self.books = culture, books
+        self.languages, self.source = list(languages), source
         self.trainings, self.bases = dict(trainings), list(dict.fromkeys(base for base, _ in trainings))
         self.n_trainings = len(next(iter(trainings.values()), []))
+
+    def with_books(self) -> "Places":
+        """Return the same of questions with an open book."""
+        return Places(self.books, self.languages, self.source, self.trainings)
 
     def of_base(self, base: str, language: str) -> np.ndarray:
         """Return the resamples (1 + resamples, 1) of an untrained base's swaps in a language."""
@@ -187,7 +194,8 @@ class Places:
 class Facts:
     """Best of four (%) of facts that reward models were taught in the source language.
 
-    culture: None where none was taught any. models: {base: those that were taught, one for each seed}."""
+    culture: None where none was taught any. books: of questions about other topics, with an open book.
+    models: {base: those that were taught, one for each seed}."""
 
     def __init__(
         self,
@@ -195,10 +203,15 @@ class Facts:
         languages: Sequence[str],
         source: str,
         models: Mapping[str, Sequence[str]],
+        books: Culture | None = None,
     ):
-        self.culture, self.languages = culture, list(languages)
+        self.culture, self.books, self.languages = culture, books, list(languages)
         self.source, self.models = source, dict(models)
         self.n_trainings = len(next(iter(models.values()), []))
+
+    def with_books(self) -> "Facts":
+        """Return the same of questions with an open book."""
+        return Facts(self.books, self.languages, self.source, self.models)
 
     def draws(self, base: str, language: str, lessons: bool = True) -> np.ndarray:
         """Return the resamples (1 + resamples, cases) in a language, as Accuracies.training_draws has them.
@@ -289,8 +302,8 @@ def read_places(
     languages = list(dict.fromkeys(row["culture"] for row in read_jsonl(item_files)))
     scored = sheet[sheet["scorer"].isin(scorers_of(score_files)) & (sheet["trained_in"] == source)]
     trainings = {(base, source): list(names) for base, names in scored.groupby("base", sort=False)["scorer"]}
-    culture = read_culture(item_files, score_files, sheet, interval).get(FACT)
-    return Places(culture, languages, source, trainings)
+    cultures = read_culture(item_files, score_files, sheet, interval)
+    return Places(cultures.get(FACT), languages, source, trainings, cultures.get(BOOK))
 
 
 def read_facts(
@@ -304,5 +317,6 @@ def read_facts(
     languages = [Path(path).stem for path in item_files]
     own = taught_models(sheet.set_index("scorer"))
     models = own[own["trained_in"] == source].groupby("base", sort=False)
-    culture = read_taught(item_files, score_files, interval).get(TAUGHT)
-    return Facts(culture, languages, source, {base: list(rows.index) for base, rows in models})
+    found = read_taught(item_files, score_files, interval)
+    taught = {base: list(rows.index) for base, rows in models}
+    return Facts(found.get(TAUGHT), languages, source, taught, found.get(BOOK))

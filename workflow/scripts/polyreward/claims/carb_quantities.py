@@ -1,5 +1,6 @@
 """The CARB paper's quantities in workflow/claims.yaml, as functions of the evidence and their options."""
 
+import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
@@ -174,6 +175,21 @@ def knowledge_of_places(evidence: CarbEvidence, of: str) -> Estimate:
     return _of_places(places, [values - CHANCE["swaps"]], of)
 
 
+def reading(evidence: CarbEvidence, of: str) -> Estimate:
+    """Return swaps in the source language above chance where the prompt holds the four answers, mean over
+    bases; of: as in knowledge_of_places."""
+    books = evidence.places.with_books()
+    require(books.culture is not None, "no open book; set carb.quartets.open_books")
+    return knowledge_of_places(dataclasses.replace(evidence, places=books), of)
+
+
+def reading_found(evidence: CarbEvidence) -> Estimate:
+    """Return facts_found where the prompt holds the four answers, on topics without a lesson."""
+    books = evidence.facts.with_books()
+    require(not books.models or books.culture is not None, "no open book; set carb.quartets.open_books")
+    return facts_found(dataclasses.replace(evidence, facts=books))
+
+
 def places_kept(evidence: CarbEvidence) -> Estimate:
     """Return swaps in the source language, reward model minus its base, mean over bases."""
     places = _with_places(evidence)
@@ -334,9 +350,11 @@ QUANTITIES = {
         correlation_with_sensitivity,
         lead_of_locals,
         knowledge_of_places,
+        reading,
         places_kept,
         places_by_language,
         facts_found,
+        reading_found,
         facts_found_by_language,
     )
 }

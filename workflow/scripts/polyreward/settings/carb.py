@@ -70,6 +70,9 @@ class Quartets(Section):
     """Folder of culture_<name>.yaml, topics that only place quartets have, next to those of carb.topics."""
     files: dict[Language, str] = {}
     """Your own quartets instead, {language: file}, the same in every language (docs/howto/carb_items.md)."""
+    open_books: CountFromZero = 20
+    """Topics whose quartets are asked again with the four answers in the prompt, thrice: a test of whether a
+    scorer can be judged on places at all; 0 for none. Ten or more give an interval."""
     judges: bool = True
     """Whether judges answer them, too: five questions a quartet and language, each in four orders."""
 

@@ -108,6 +108,7 @@ def quartet_choices(settings: Settings) -> dict:
         "more_topics": carb.quartets.topics,
         "languages": list(carb.quartets.files) or languages,
         "per_topic": carb.quartets.per_topic,
+        "open_books": carb.quartets.open_books,
     }
 
 

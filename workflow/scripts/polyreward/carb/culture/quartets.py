@@ -19,6 +19,7 @@ from polyreward.prepare.row_files import file_rows
 FOUR = 4  # places of a quartet
 # format: how a date, a price or a quotation is written, or a code
 FACT, FORMAT = KINDS = ("fact", "format")
+LABEL = "{Place}: {answer}"  # a place and what is right there, where a language has no such frame of its own
 CULTURE = "culture"  # the domain of topics that only quartets have
 FURTHER = 2  # quartets of a topic that only lessons have
 UNPLACED = "unplaced"  # the row of a quartet whose prompt names no place
@@ -29,11 +30,15 @@ OWN = "own"  # the domain of quartets of the user's own
 class Wording:
     """A quartet in one language.
 
-    question: with {place}. places: four phrases to put there. answers: what is right in each of them."""
+    question: with {place}. places: four phrases to put there. answers: what is right in each of them.
+    label: frame of a place and its answer. book: text before the question. frame: of the answers."""
 
     question: str
     places: Sequence[str]
     answers: Sequence[str]
+    label: str = LABEL
+    book: str = ""
+    frame: str = "{answer}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,6 +119,7 @@ def built_quartets(
                     topic["prompt"][language],
                     [cultures["cultures"][culture]["places"][language] for culture in four],
                     [answers[culture][1][language] for culture in four],
+                    cultures["languages"][language]["labelled"],
                 )
                 for language in languages
             }
@@ -182,16 +188,23 @@ def _drawn(options: Sequence[Sequence[str]], cultures: int, count: int) -> Seque
 def quartet_rows(quartet: Quartet, language: str) -> Iterator[dict]:
     """Yield a quartet's rows in a language: a prompt for each place, then one that names none.
 
-    All have the same four answers. chosen: the number of the right one; None without a place. `culture` is
-    the language of the texts, as in CARB's items."""
+    All have the same four answers, but for a place that their frame names. chosen: the number of the right
+    one; None without a place. `culture` is the language of the texts, as in CARB's items."""
     texts = quartet.wordings[language]
     key = {"quartet": quartet.name, "topic": quartet.topic, "domain": quartet.domain, "kind": quartet.kind}
     for number, (place, phrase) in enumerate(zip(quartet.places, texts.places, strict=True)):
-        prompt = with_place(texts.question, phrase)
-        row = {"place": place, "prompt": prompt, "answers": list(texts.answers), "chosen": number}
+        prompt = texts.book + with_place(texts.question, phrase)
+        answers = [framed(texts.frame, phrase, answer) for answer in texts.answers]
+        row = {"place": place, "prompt": prompt, "answers": answers, "chosen": number}
         yield {"id": f"{quartet.name}_{number + 1}", **key, "culture": language, **row}
-    row = {"place": None, "prompt": without_place(texts.question), "answers": list(texts.answers)}
+    prompt = texts.book + without_place(texts.question)
+    row = {"place": None, "prompt": prompt, "answers": list(texts.answers)}
     yield {"id": f"{quartet.name}_{UNPLACED}", **key, "culture": language, **row, "chosen": None}
+
+
+def framed(frame: str, phrase: str, answer: str) -> str:
+    """Return an answer in a frame that may name the place."""
+    return frame.replace("{Place}", _capital(phrase)).replace("{place}", phrase).replace("{answer}", answer)
 
 
 def with_place(question: str, phrase: str) -> str:

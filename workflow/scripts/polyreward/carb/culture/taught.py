@@ -9,6 +9,7 @@ import pandas as pd
 from polyreward.analysis.accuracies import Accuracies, in_all_languages
 from polyreward.analysis.bootstrap import Interval, between_trainings, share_interval, with_trainings
 from polyreward.analysis.comparison import Benchmark
+from polyreward.carb.culture.books import BOOKS
 from polyreward.carb.culture.comparison import COUNTS, Culture, score_tables
 from polyreward.carb.culture.lessons import PARTS, parts_of
 from polyreward.carb.leaderboard import by_scorer
@@ -30,9 +31,10 @@ NO_LESSONS = "no reward model had lessons: carb.lessons.bases is 0"  # the note 
 def read_taught(
     item_files: Iterable[str | Path], score_files: Iterable[str | Path], interval: Interval
 ) -> dict[str, Culture]:
-    """Read the scores of reward models with lessons, and of the same without: {part of PARTS: their Culture}.
+    """Read the scores of reward models with lessons, and of the same without: {part: their Culture}.
 
-    Parts without a quartet are left out. Without score files there is none."""
+    Parts are PARTS, then BOOKS, whose topics are unseen. Those without a quartet are left out. Without score
+    files there is none."""
     paths = [str(path) for path in score_files]
     if not paths:
         return {}
@@ -45,8 +47,9 @@ def read_taught(
     }
     rows = next(iter(files.values()))
     quartets, parts = rows.drop_duplicates("quartet"), parts_of(rows.to_dict("records"), interval.seed)
+    parts |= {one.quartet: one.kind for one in quartets.itertuples() if one.kind in BOOKS}
     found = {}
-    for part in PARTS:
+    for part in (*PARTS, *BOOKS):
         inside = quartets["quartet"].map(parts).eq(part).to_numpy()
         if inside.any():
             topics = list(quartets.loc[inside, "topic"])

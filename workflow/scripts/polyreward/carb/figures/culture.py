@@ -1,5 +1,6 @@
 """The figure of place quartets: swaps by language and scorer, next to the base's own."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,6 +16,7 @@ from polyreward.artifacts.figures import (
     reach,
     span,
 )
+from polyreward.carb.culture.books import BOOK
 from polyreward.carb.culture.quartets import FACT
 from polyreward.carb.culture.statistics import CHANCE
 from polyreward.core.kinds import REWARD_KINDS, is_baseline
@@ -29,9 +31,15 @@ def draw_culture(table: pd.DataFrame, confidence: str) -> Figure:
     """Draw the swaps of each scorer of facts, a panel for each language and a row for each model.
 
     table: comparison.CULTURE_COLUMNS. Trainings of one model share a row. Log-likelihood has none, since it
-    has the swaps of PMI. confidence: such as "95%"."""
+    has the swaps of PMI. A mark is hollow where the scorer does not read an open book. confidence: such as
+    "95%"."""
+    books = table[table["asks"] == BOOK]
+    # Without an interval of books nothing is said of who reads them
+    failed = books[books["low"] <= CHANCE["swaps"]]
+    cannot_read = set(zip(failed["scorer"], failed["language"], strict=True))
     table = table[(table["asks"] == FACT) & table["swaps"].notna()]
-    table = table[~_is_loglik(table)].assign(row=table["scorer"].map(_model))
+    reads = [key not in cannot_read for key in zip(table["scorer"], table["language"], strict=True)]
+    table = table.assign(row=table["scorer"].map(_model), reads=reads)[~_is_loglik(table)]
     languages, places = list(table["language"].unique()), _places(table)
     figure = Figure(figsize=(TEXT_WIDTH, 0.6 + 0.16 * (max(places.values()) + 1)), layout="constrained")
     axes = figure.subplots(1, len(languages), sharex=True, sharey=True, squeeze=False)[0]
@@ -83,8 +91,13 @@ def _draw_model(axis: Axes, trainings: pd.DataFrame, place: float) -> None:
     ys = [place + 0.5 * (number - (count - 1) / 2) / count for number in range(count)]
     look, bars = _look(trainings.iloc[0]), trainings["low"].notna().all()
     mark = {"fmt": look.marker, "color": look.colour, "markersize": 3.5, "linewidth": 0.9}
-    xerr = reach(trainings, "swaps") if bars else None
-    axis.errorbar(trainings["swaps"], ys, xerr=xerr, **mark)
+    # Leak tests cannot read at all, so that there is nothing to tell
+    hollow = ~trainings["reads"] & (trainings["base"].fillna("") != "")
+    for fill, own in (("full", ~hollow), ("none", hollow)):
+        if own.any():
+            xerr = reach(trainings[own], "swaps") if bars else None
+            places = np.array(ys)[own.to_numpy()]
+            axis.errorbar(trainings.loc[own, "swaps"], places, xerr=xerr, fillstyle=fill, **mark)
 
 
 def _look(row: pd.Series) -> Look:
