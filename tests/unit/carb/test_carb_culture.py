@@ -7,6 +7,7 @@ from made_up_sheet import sheet
 from support import refused
 
 from polyreward.analysis.bootstrap import Interval
+from polyreward.carb.culture.books import BOOK
 from polyreward.carb.culture.comparison import (
     CULTURE_COLUMNS,
     DIFFERENCE_COLUMNS,
@@ -17,7 +18,7 @@ from polyreward.carb.culture.comparison import (
     score_tables,
     shown_scorers,
 )
-from polyreward.carb.culture.quartets import Quartet, Wording, quartet_rows
+from polyreward.carb.culture.quartets import FACT, Quartet, Wording, quartet_rows
 from polyreward.carb.culture.statistics import best_of_four, centred, place_share, swaps
 from polyreward.carb.figures.culture import draw_culture
 from polyreward.core.files import write_jsonl
@@ -233,3 +234,13 @@ def test_the_figure_has_a_panel_for_each_language_and_a_row_for_each_model_but_l
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert labels == ["b, untrained", "trained in English", "length"]
     assert [len(axis.containers) for axis in figure.axes] == [3, 3]
+
+
+def test_a_mark_is_hollow_where_the_scorer_does_not_read_an_open_book(found):
+    table = culture_table(found, SHEET, ["en", "es"], {})
+    books = table[table["asks"] == FACT].assign(asks=BOOK, low=60.0)
+    books.loc[(books["scorer"] == "b_en") & (books["language"] == "es"), "low"] = 50.0
+    books.loc[books["scorer"] == "length", "low"] = 50.0  # a leak test cannot read
+    figure = draw_culture(pd.concat([table, books]), "95%")
+    fills = [[bar.lines[0].get_fillstyle() for bar in axis.containers] for axis in figure.axes]
+    assert fills == [["full"] * 3, ["full", "none", "full"]]

@@ -1,5 +1,6 @@
 """Lessons on place quartets: what is taught, what is asked afterwards, and tables whose answer is known."""
 
+import sys
 from collections import Counter
 
 import matplotlib.pyplot as plt
@@ -11,6 +12,7 @@ from transformers import AutoTokenizer
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
+from polyreward.carb.culture.books import BOOK, BOOKS, FALSE, open_books
 from polyreward.carb.culture.lessons import OTHER_PLACES, TAUGHT, UNSEEN, lesson_pairs, parts_of
 from polyreward.carb.culture.quartets import FACT, FORMAT, Quartet, Wording, quartet_rows
 from polyreward.carb.culture.taught import NO_LESSONS, TAUGHT_COLUMNS, cost_table, taught_table
@@ -133,6 +135,35 @@ def test_what_is_taught_in_one_language_and_found_in_another_has_the_known_answe
         "b, n = 12 topics:\nthe facts that were taught", "b, n = 18 topics:\ntopics that were not taught",
     ]  # fmt: skip
     assert "100\n" in figure.axes[0].texts[0].get_text()
+    plt.close(figure)
+
+
+def test_books_of_topics_without_a_lesson_are_parts_of_their_own(tmp_path, monkeypatch):
+    taught_topics = {
+        name.rpartition("-")[0] for name, part in parts_of(rows(), INTERVAL.seed).items() if part == TAUGHT
+    }
+    books = open_books(QUARTETS, frozenset(taught_topics), 10, 1)
+    monkeypatch.setattr(sys.modules[__name__], "QUARTETS", QUARTETS + books)
+    items, scores = scored(tmp_path, {})
+    for path in scores:
+        if path.parent.name == "b_en-taught":
+            reads = pd.read_parquet(path)
+            told = reads["id"].str.contains(f"-{FALSE.replace(' ', '-')}_") & ~reads["id"].str.endswith(
+                "unplaced"
+            )
+            right = reads["candidate"] == reads["id"].str[-1].where(told, "0").astype(int) - 1
+            write_scores(
+                reads.assign(score=(told & right).astype(float)),
+                path,
+                benchmark="quartets",
+                scorer="b_en-taught",
+            )
+    table = taught_table(items, scores, sheet(MODELS), INTERVAL)
+    found = table.set_index(["part", "taught_in", "language"])["best_of_four"]
+    assert list(table["part"].unique()) == [TAUGHT, OTHER_PLACES, UNSEEN, *BOOKS]
+    assert found[FALSE, "en", "ko"] == 100 and found[BOOK, "en", "ko"] == found[FALSE, "ko", "ko"] == 25
+    figure = draw_taught(table, "95%")
+    assert figure.axes[2].get_title() == "b, n = 10 topics:\nothers, with an open book"
     plt.close(figure)
 
 

@@ -22,7 +22,7 @@ from support import script
 
 from polyreward.analysis.verdicts import FAILS, HOLDS, NOT_ALL, UNDECIDED, Rule, extreme, verdict
 from polyreward.carb.perturbation.sensitivity import indices_by_wording, sensitivity_index
-from polyreward.claims.carb_evidence import Facts, Sensitivity
+from polyreward.claims.carb_evidence import Facts, Places, Sensitivity
 from polyreward.claims.estimate import UntestableError
 
 steiger = script("analyse/carb_regressions").steiger
@@ -328,10 +328,31 @@ def test_facts_by_language_is_the_least_lead_of_the_language_of_the_lessons():
     assert found("facts_found_by_language", of_facts(everywhere))[0] == UNDECIDED
 
 
+def test_reading_is_of_open_books_alone():
+    closed, read = places({("base", "en"): 0.2}), places({("base", "en"): 0.9, ("rm", "en"): 0.8}).culture
+    books = Places(closed.culture, closed.languages, "en", closed.trainings, read)
+    evidence = carb_evidence(places=books)
+    assert found("reading", evidence, of="base") == (HOLDS, pytest.approx(40))
+    assert found("reading", evidence, of="reward_model") == (HOLDS, pytest.approx(30))
+    assert found("knowledge_of_places", evidence, of="base") == (FAILS, pytest.approx(-30))
+    with pytest.raises(UntestableError, match="set carb.quartets.open_books"):
+        quantity("reading", carb_evidence(places=closed), of="base")
+
+
+def test_reading_that_was_taught_is_found_where_open_books_of_other_topics_are_read():
+    taught = facts({("taught", "es"): 0.5, ("taught", "ko"): 2 / 3})
+    books = Facts(facts({}).culture, taught.languages, "en", taught.models, taught.culture)
+    assert found("reading_found", carb_evidence(facts=books)) == (HOLDS, pytest.approx(37.5))
+    with pytest.raises(UntestableError, match="set carb.quartets.open_books"):
+        quantity("reading_found", carb_evidence(facts=taught))
+
+
 def test_a_run_without_lessons_decides_nothing_about_them_and_says_what_to_set():
     none = Facts(None, ["en", "es"], "en", {})
     with pytest.raises(UntestableError, match="set carb.lessons.bases"):
         quantity("facts_found", carb_evidence(facts=none))
+    with pytest.raises(UntestableError, match="set carb.lessons.bases"):
+        quantity("reading_found", carb_evidence(facts=none))
 
 
 def test_knowledge_of_places_is_swaps_above_chance_and_about_trainings_for_reward_models_only():
