@@ -162,9 +162,6 @@ def test_books_of_topics_without_a_lesson_are_parts_of_their_own(tmp_path, monke
     found = table.set_index(["part", "taught_in", "language"])["best_of_four"]
     assert list(table["part"].unique()) == [TAUGHT, OTHER_PLACES, UNSEEN, *BOOKS]
     assert found[FALSE, "en", "ko"] == 100 and found[BOOK, "en", "ko"] == found[FALSE, "ko", "ko"] == 25
-    figure = draw_taught(table, "95%")
-    assert figure.axes[2].get_title() == "b, n = 10 topics:\nothers, with an open book"
-    plt.close(figure)
 
 
 def test_a_scale_without_lessons_says_so_in_its_tables_and_its_figure(tmp_path):

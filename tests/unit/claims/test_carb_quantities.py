@@ -339,20 +339,10 @@ def test_reading_is_of_open_books_alone():
         quantity("reading", carb_evidence(places=closed), of="base")
 
 
-def test_reading_that_was_taught_is_found_where_open_books_of_other_topics_are_read():
-    taught = facts({("taught", "es"): 0.5, ("taught", "ko"): 2 / 3})
-    books = Facts(facts({}).culture, taught.languages, "en", taught.models, taught.culture)
-    assert found("reading_found", carb_evidence(facts=books)) == (HOLDS, pytest.approx(37.5))
-    with pytest.raises(UntestableError, match="set carb.quartets.open_books"):
-        quantity("reading_found", carb_evidence(facts=taught))
-
-
 def test_a_run_without_lessons_decides_nothing_about_them_and_says_what_to_set():
     none = Facts(None, ["en", "es"], "en", {})
     with pytest.raises(UntestableError, match="set carb.lessons.bases"):
         quantity("facts_found", carb_evidence(facts=none))
-    with pytest.raises(UntestableError, match="set carb.lessons.bases"):
-        quantity("reading_found", carb_evidence(facts=none))
 
 
 def test_knowledge_of_places_is_swaps_above_chance_and_about_trainings_for_reward_models_only():

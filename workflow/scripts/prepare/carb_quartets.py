@@ -1,6 +1,6 @@
 """Make place quartets, in each of their languages, and the lessons on some of them."""
 
-from polyreward.carb.culture.books import books_to_learn, open_books
+from polyreward.carb.culture.books import open_books
 from polyreward.carb.culture.lessons import TAUGHT, lesson_pairs, parts_of
 from polyreward.carb.culture.quartets import quartet_rows, scale_quartets
 from polyreward.core.files import write_jsonl
@@ -15,11 +15,8 @@ def main(snakemake):
     languages = params.choices["languages"]
     facts = [row for quartet in quartets for row in quartet_rows(quartet, languages[0])]
     parts = parts_of(facts, params.seed) if params.teach else {}
-    lessons = [quartet for quartet in quartets if parts.get(quartet.name) == TAUGHT]
-    taught = frozenset(quartet.topic for quartet in lessons)
+    taught = frozenset(quartet.topic for quartet in quartets if parts.get(quartet.name) == TAUGHT)
     books = open_books(quartets, taught, params.choices["open_books"], params.seed)
-    if books:  # who is asked about books learns to read them
-        further = [*further, *books_to_learn([*lessons, *further], params.seed)]
     for language in languages:
         rows, more = (
             [row for quartet in own for row in quartet_rows(quartet, language)]

@@ -194,8 +194,7 @@ class Places:
 class Facts:
     """Best of four (%) of facts that reward models were taught in the source language.
 
-    culture: None where none was taught any. books: of questions about other topics, with an open book.
-    models: {base: those that were taught, one for each seed}."""
+    culture: None where none was taught any. models: {base: those that were taught, one for each seed}."""
 
     def __init__(
         self,
@@ -203,15 +202,10 @@ class Facts:
         languages: Sequence[str],
         source: str,
         models: Mapping[str, Sequence[str]],
-        books: Culture | None = None,
     ):
-        self.culture, self.books, self.languages = culture, books, list(languages)
+        self.culture, self.languages = culture, list(languages)
         self.source, self.models = source, dict(models)
         self.n_trainings = len(next(iter(models.values()), []))
-
-    def with_books(self) -> "Facts":
-        """Return the same of questions with an open book."""
-        return Facts(self.books, self.languages, self.source, self.models)
 
     def draws(self, base: str, language: str, lessons: bool = True) -> np.ndarray:
         """Return the resamples (1 + resamples, cases) in a language, as Accuracies.training_draws has them.
@@ -317,6 +311,5 @@ def read_facts(
     languages = [Path(path).stem for path in item_files]
     own = taught_models(sheet.set_index("scorer"))
     models = own[own["trained_in"] == source].groupby("base", sort=False)
-    found = read_taught(item_files, score_files, interval)
-    taught = {base: list(rows.index) for base, rows in models}
-    return Facts(found.get(TAUGHT), languages, source, taught, found.get(BOOK))
+    culture = read_taught(item_files, score_files, interval).get(TAUGHT)
+    return Facts(culture, languages, source, {base: list(rows.index) for base, rows in models})

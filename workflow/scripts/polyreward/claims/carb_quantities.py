@@ -183,13 +183,6 @@ def reading(evidence: CarbEvidence, of: str) -> Estimate:
     return knowledge_of_places(dataclasses.replace(evidence, places=books), of)
 
 
-def reading_found(evidence: CarbEvidence) -> Estimate:
-    """Return facts_found where the prompt holds the four answers, on topics without a lesson."""
-    books = evidence.facts.with_books()
-    require(not books.models or books.culture is not None, "no open book; set carb.quartets.open_books")
-    return facts_found(dataclasses.replace(evidence, facts=books))
-
-
 def places_kept(evidence: CarbEvidence) -> Estimate:
     """Return swaps in the source language, reward model minus its base, mean over bases."""
     places = _with_places(evidence)
@@ -354,7 +347,6 @@ QUANTITIES = {
         places_kept,
         places_by_language,
         facts_found,
-        reading_found,
         facts_found_by_language,
     )
 }

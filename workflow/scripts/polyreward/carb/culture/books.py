@@ -2,7 +2,7 @@
 there knows of places cannot be told."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from polyreward.carb.culture.quartets import FACT, FOUR, Quartet, Wording, framed
 from polyreward.core.seeds import job_seed
@@ -15,16 +15,11 @@ BOOK, LABELLED, FALSE = BOOKS = ("open book", "open book, labelled answers", "fa
 def open_books(quartets: Sequence[Quartet], taught: frozenset[str], count: int, seed: int) -> list[Quartet]:
     """Return the quartets of some topics of facts, once with each of BOOKS.
 
-    taught: topics that are left out, since reward models learn to read books of them. count: topics, drawn
-    by hash; the first quartet of each."""
+    taught: topics that are left out, since reward models have lessons on them. count: topics, drawn by hash;
+    the first quartet of each."""
     first = {one.topic: one for one in reversed(quartets) if one.kind == FACT and one.topic not in taught}
     topics = sorted(first, key=lambda topic: job_seed(seed, "carb", "open book", topic))[:count]
     return [_with_book(first[topic], book, seed) for topic in topics for book in BOOKS]
-
-
-def books_to_learn(quartets: Sequence[Quartet], seed: int) -> Iterator[Quartet]:
-    """Yield the same quartets with their book."""
-    yield from (_with_book(quartet, BOOK, seed) for quartet in quartets)
 
 
 def _with_book(quartet: Quartet, kind: str, seed: int) -> Quartet:

@@ -5,16 +5,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from polyreward.artifacts.figures import TEXT_WIDTH, language_name, paper_style, span
-from polyreward.carb.culture.books import BOOK
 from polyreward.carb.culture.lessons import TAUGHT, UNSEEN
 from polyreward.carb.culture.statistics import CHANCE
 from polyreward.carb.culture.taught import NO_LESSONS
 
-SHOWN = {
-    TAUGHT: "the facts that were taught",
-    UNSEEN: "topics that were not taught",
-    BOOK: "others, with an open book",
-}
+SHOWN = {TAUGHT: "the facts that were taught", UNSEEN: "topics that were not taught"}
 DARK = 62  # percent above which a cell's text is white
 
 
@@ -22,8 +17,8 @@ DARK = 62  # percent above which a cell's text is white
 def draw_taught(table: pd.DataFrame, confidence: str) -> Figure:
     """Draw best of four by language of the lessons (rows) and of the questions (columns), for each base.
 
-    table: taught.TAUGHT_COLUMNS. Left, the facts that were taught; then other topics, without and with an
-    open book. confidence: such as "95%". Without a taught reward model the figure says so."""
+    table: taught.TAUGHT_COLUMNS. Left, the facts that were taught; right, other topics. confidence: such as
+    "95%". Without a taught reward model the figure says so."""
     if list(table["note"]) == [NO_LESSONS]:
         figure = Figure(figsize=(TEXT_WIDTH, 0.6))
         figure.text(0.5, 0.5, NO_LESSONS, ha="center", va="center")
@@ -31,14 +26,13 @@ def draw_taught(table: pd.DataFrame, confidence: str) -> Figure:
     bases = list(table["base"].unique())
     count = table["taught_in"].nunique()
     figure = Figure(figsize=(TEXT_WIDTH, 0.5 + len(bases) * (0.42 * count + 0.65)), layout="constrained")
-    shown = [part for part in SHOWN if part in set(table["part"])]
-    axes = figure.subplots(len(bases), len(shown), squeeze=False)
+    axes = figure.subplots(len(bases), len(SHOWN), squeeze=False)
     for row, base in zip(axes, bases, strict=True):
-        for axis, part in zip(row, shown, strict=True):
+        for axis, (part, title) in zip(row, SHOWN.items(), strict=True):
             cells = table[(table["base"] == base) & (table["part"] == part)]
             image = _draw_matrix(axis, cells)
             n_topics = span(cells["topics"].astype(int))
-            axis.set_title(f"{base}, n = {n_topics} topics:\n{SHOWN[part]}")
+            axis.set_title(f"{base}, n = {n_topics} topics:\n{title}")
         row[0].set_ylabel("taught in")
     for axis in axes[-1]:
         axis.set_xlabel("asked in")
