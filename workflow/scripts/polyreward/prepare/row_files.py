@@ -9,6 +9,7 @@ import json
 import lzma
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from polyreward.core.errors import PolyrewardError
@@ -172,22 +173,38 @@ def _named_once(path: Path, names: Sequence[str]) -> None:
 def _csv_rows(path: Path, raw: io.BufferedIOBase) -> Iterator[Row]:
     csv.field_size_limit(sys.maxsize)  # an answer may be longer than the 128 KiB that the module allows
     with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as stream:
-        header = stream.readline()
-        before = 1
+        header, skipped = stream.readline(), 0
         if header.startswith("sep=") and len(header) > 5 and header[4] in DELIMITERS:  # as Excel reads it
-            delimiter, before = header[4], 2
+            delimiter, skipped = header[4], 1
         else:
             stream.seek(0)
             delimiter = max(DELIMITERS, key=lambda one: (header.count(one), one == ","))
-        reader = csv.DictReader(stream, delimiter=delimiter, strict=True)
-        _named_once(path, reader.fieldnames or [])
-        skipped = before - 1
-        for cells in reader:
-            place, before = f"{path}:{before + 1}", reader.line_num + skipped
-            if None in cells:
+        records = _csv_records(path, csv.reader(stream, delimiter=delimiter, strict=True), skipped)
+        _, names = next(records, ("", []))
+        _named_once(path, names)
+        for place, cells in records:
+            if len(cells) > len(names):
                 yield place, "has more cells than there are columns; quote a cell that has a comma or a quote"
             else:
-                yield place, {key: text or None for key, text in cells.items() if key not in INDEX}
+                found = zip_longest(names, cells)
+                yield place, {name: text or None for name, text in found if name not in INDEX}
+
+
+def _csv_records(path: Path, reader, skipped: int) -> Iterator[tuple[str, list[str]]]:
+    """Yield each record with the line on which it begins, since a quoted cell may have several lines."""
+    while True:
+        place = f"{path}:{reader.line_num + skipped + 1}"
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            fault, fix = str(error), "correct it, or save the file again"
+            if "end of data" in fault or "expected after" in fault:
+                fault, fix = "a quote is not closed", "close it, and write a quote inside a cell twice"
+            raise PolyrewardError(f"{place}: in the row that begins here, {fault}; {fix}") from error
+        if cells:  # none on an empty line
+            yield place, cells
 
 
 def _parquet_rows(path: Path, stream: io.BufferedIOBase) -> Iterator[Row]:
