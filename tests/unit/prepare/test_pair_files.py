@@ -1,5 +1,7 @@
 """Files of pairs in each format that people have, and what is refused in words."""
 
+import contextlib
+import gc
 import gzip
 import io
 import json
@@ -322,6 +324,15 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, words):
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     text = refused(read_pairs, path)
     assert words in text and str(path) in text
+
+
+def test_reading_leaves_the_search_for_cycles_on(tmp_path):
+    path = tmp_path / "a.jsonl"
+    for content in (json.dumps(PAIR), "{}"):
+        path.write_text(content + "\n")
+        with contextlib.suppress(PolyrewardError):
+            read_pairs(path)
+        assert gc.isenabled()
 
 
 def zstd(content):
