@@ -15,7 +15,7 @@ from transformers import AutoTokenizer
 
 from polyreward.core.conversations import answer_header, as_turns, conversation_ids, rendered
 from polyreward.core.errors import PolyrewardError
-from polyreward.models.answer_reward import reward_of
+from polyreward.models.answer_reward import for_version_4, reward_of
 from polyreward.models.batches import padded
 from polyreward.models.reward_model import new_reward_model
 from polyreward.scoring.load import load_classifier, load_tokenizer
@@ -208,3 +208,12 @@ def test_the_last_token_is_read_where_nothing_else_is_said(reward_folder):
     expected = model.score(states_of(model, ids)[-1])
     torch.testing.assert_close(reward_of(model, ids, states_of(model, ids)), expected)
     torch.testing.assert_close(model(input_ids=torch.tensor([ids])).logits[0], expected, atol=1e-6, rtol=0)
+
+
+def test_version_4_of_transformers_gets_the_frequencies_or_an_error():
+    rope = {"rope_theta": 1e5, "rope_type": "default"}
+    assert for_version_4({"rope_parameters": rope}) == {"rope_theta": 1e5}
+    assert for_version_4({"rope_parameters": rope, "rope_theta": 5.0}) == for_version_4({}) == {}
+    for other in (rope | {"rope_type": "yarn"}, rope | {"factor": 2.0}, {"full_attention": rope}):
+        with pytest.raises(ValueError, match="needs transformers 5"):
+            for_version_4({"rope_parameters": other})

@@ -2,12 +2,13 @@
 
 Such a folder has a type of its own. Without trust in its code no tool loads it, since transformers' own class
 would read the last token only, and give other rewards. With `trust_remote_code=True` it gives the rewards
-that it was trained for. This file needs torch and transformers only."""
+that it was trained for. This file needs torch and transformers only, from version 4.51."""
 
 from functools import cache
 from types import MethodType
 
 import torch
+import transformers
 from transformers import AutoConfig, AutoModelForSequenceClassification, PretrainedConfig
 from transformers.modeling_outputs import SequenceClassifierOutput
 
@@ -21,6 +22,8 @@ class AnswerRewardConfig:
     def from_pretrained(cls, folder, **options):
         """Return the configuration in a folder or repository, as transformers' classes do."""
         held, options = PretrainedConfig.get_config_dict(folder, **options)
+        if transformers.__version__.startswith("4."):
+            held |= for_version_4(held)
         return own_type(held["base_model_type"]).from_dict(held, **options)
 
     @classmethod
@@ -60,6 +63,18 @@ def plain_config(held):
     return base.from_dict({name: value for name, value in held.items() if name not in own})
 
 
+def for_version_4(held):
+    """Return what transformers 4 reads instead of version 5's `rope_parameters`.
+
+    Raises ValueError where that cannot say it, since version 4 would run other frequencies."""
+    rope = held.get("rope_parameters")
+    if not rope or "rope_theta" in held:
+        return {}
+    if set(rope) != {"rope_theta", "rope_type"} or rope["rope_type"] != "default":
+        raise ValueError("this reward model needs transformers 5 or later, for its `rope_parameters`")
+    return {"rope_theta": rope["rope_theta"]}
+
+
 def over_answers(model):
     """Return a model for sequence classification whose reward is its head's mean over the answer's tokens."""
     # Its class stays that of transformers.
@@ -91,7 +106,8 @@ def last_place(ids, sought):
 def _forward(model, input_ids, attention_mask=None, **_):
     """Return the rewards (conversations, 1)."""
     mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
-    states = model.get_decoder()(input_ids=input_ids, attention_mask=mask, use_cache=False)
+    decoder = model.get_decoder() if hasattr(model, "get_decoder") else model.base_model  # of version 4
+    states = decoder(input_ids=input_ids, attention_mask=mask, use_cache=False)
     rows = zip(input_ids, states.last_hidden_state, mask.bool(), strict=True)
     rewards = [reward_of(model, ids[keep].tolist(), state[keep]) for ids, state, keep in rows]
     return SequenceClassifierOutput(logits=torch.stack(rewards))
