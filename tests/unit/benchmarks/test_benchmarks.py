@@ -1,9 +1,11 @@
-"""Simulated intervals cover the truth as often as they say."""
+"""Simulated intervals cover the truth as often as they say, and the comparison with rewardbench fails where it must."""
 
 import runpy
 
 import pytest
 from support import ROOT
+
+from polyreward.core.errors import PolyrewardError
 
 # Few templates, or hardly one that differs: shares go by steps, and intervals hold more than they say
 CAUTIOUS = [
@@ -44,6 +46,39 @@ def test_layouts_are_those_that_the_scales_settings_draw(benchmark):
     assert sizes["paper"][:2] == (2985, 2985 - 5 * 164)
     assert sizes["gpu"][1:] == (4 * 150, 10 * 4 * 12, 23 * 4, 3 * 4 * 10)
     assert set(layouts["mini"].judged_rows["subset"].value_counts()) == {2}
+
+
+def round_of(*rewards, tokens=100):
+    times = dict.fromkeys(("seconds", "processor", "command", "command_processor"), 2.0)
+    return times | {"real_tokens": tokens, "computed_tokens": 200, "texts_cut": 0, "rewards": rewards}
+
+
+def test_the_comparison_with_rewardbench_fails_where_the_tools_differ(benchmark):
+    table_row = benchmark("against_rewardbench")["table_row"]
+    theirs = [round_of((1.0, 0.5), (0.1, 0.2))]
+    row = table_row("answer", "mixed", theirs, [round_of((1.0, 0.50001), (0.1, 0.2))])
+    assert (row["preferences turned"], row["scoring"]) == (0, "1.00 (1.00-1.00)")
+    for other, words in (
+        (round_of((1.0, 0.5), (0.2, 0.1)), "1 of 2 preferences turned"),
+        (round_of((1.0, 0.6), (0.1, 0.2)), "rewards differ by up to 1.0e-01"),
+        (round_of((1.0, 0.5), (0.1, 0.2), tokens=99), "scored different texts"),
+    ):
+        with pytest.raises(PolyrewardError, match=words):
+            table_row("answer", "mixed", theirs, [other])
+
+
+def test_a_third_of_the_mixed_pairs_has_turns_and_a_third_is_cut(benchmark):
+    found = benchmark("against_rewardbench")
+    rows = [
+        {"id": f"{n}", "prompt": "What is it?", "chosen": "This. " * n, "rejected": "No."}
+        for n in range(1, 10)
+    ]
+    mixed = found["mixed_pairs"](rows)
+    lengths = [sum(len(turn["content"]) for turn in row["prompt"]) for row in mixed]
+    assert [len(row["prompt"]) for row in mixed[::3]] == [1, 1, 1]
+    assert [len(row["prompt"]) for row in mixed[1::3]] == [3, 3, 3]
+    assert min(lengths[2::3]) > 6 * found["MAX_LENGTH"]
+    assert all(turn["role"] == "user" for row in mixed for turn in row["prompt"][::2])
 
 
 @pytest.mark.slow
