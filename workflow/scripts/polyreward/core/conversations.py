@@ -10,6 +10,7 @@ from jinja2 import TemplateError
 from polyreward.core.errors import PolyrewardError, lacks_memory
 
 Messages = Sequence[dict[str, str]]
+ROLES = ("system", "developer", "user", "assistant", "tool")  # of messages, as chat templates know them
 # Templates that print today's date get this one, so that a conversation has the same tokens every day. It is
 # the date that Llama 3.2's template falls back on.
 TODAY = date(2024, 7, 26)

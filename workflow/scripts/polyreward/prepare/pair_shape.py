@@ -10,16 +10,17 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
-from polyreward.core.conversations import as_turns
+from polyreward.core.conversations import ROLES, as_turns
 from polyreward.core.files import parsed_json
 from polyreward.core.inert import HIDDEN, printable
 
 Message = dict[str, str]
 NAMES = ("id", "subset", "category", "template")
-# ShareGPT's names (and similar ones) of the roles that chat templates know, in lower case
-ROLES = {
-    **dict.fromkeys(("human", "prompter", "user"), "user"),
-    **dict.fromkeys(("gpt", "bot", "model", "chatgpt", "ai", "assistant"), "assistant"),
+# {name of a role in lower case: as chat templates know it}; ShareGPT and others have names of their own
+KNOWN_AS = {
+    **{role: role for role in ROLES},
+    **dict.fromkeys(("human", "prompter"), "user"),
+    **dict.fromkeys(("gpt", "bot", "model", "chatgpt", "ai"), "assistant"),
 }
 # Keys of a message that change nothing of what it says. Any other with a text or a list in it is refused: to
 # score without it would score another answer. Numbers and yes or no count as harmless.
@@ -41,7 +42,7 @@ RESERVED = "all items"  # the name of the row over all subsets in tables of accu
 # that is known here, or any role and a content
 _QUOTE = r"""\\*["']"""
 _ROLE = rf"{_QUOTE}(?:role|from){_QUOTE}\s*:\s*{_QUOTE}"
-_KNOWN = "|".join((*ROLES, "system", "developer", "tool", "function"))
+_KNOWN = "|".join((*KNOWN_AS, "function"))
 AS_TEXT = re.compile(
     rf"\s*(?:array\(|[\"\\])*\s*\[?\s*\{{\s*(?={_QUOTE})"
     rf"(?:(?=.*{_ROLE}(?:{_KNOWN}){_QUOTE})|(?=.*{_ROLE})(?=.*{_QUOTE}(?:content|value){_QUOTE}\s*:))",
@@ -129,8 +130,8 @@ def _message(turn: object, column: str, number: int) -> Message:
     if not isinstance(turn, dict):
         raise UnfitRow(f"`{column}`: message {number} is {shown(turn)}; write {{role, content}}")
     role, content = turn.get("role"), turn.get("content")
-    if len(turn) == 2 and isinstance(content, str) and isinstance(role, str) and role in ROLES:
-        return {"role": ROLES[role], "content": content}  # nearly every message: the rest takes its time
+    if len(turn) == 2 and isinstance(content, str) and isinstance(role, str) and role in KNOWN_AS:
+        return {"role": KNOWN_AS[role], "content": content}  # nearly every message: the rest takes its time
     role, content = turn.get("role", turn.get("from")), turn.get("content", turn.get("value"))
     if not turn.keys() <= HARMLESS:
         for key, value in turn.items():
@@ -143,7 +144,7 @@ def _message(turn: object, column: str, number: int) -> Message:
         content = _text_of(content, column, number)
     if not isinstance(role, str) or not isinstance(content, str):
         raise UnfitRow(f"`{column}`: message {number} has no `role` or no `content`; give both, as text")
-    return {"role": ROLES.get(role) or ROLES.get(role.lower(), role), "content": content}
+    return {"role": KNOWN_AS.get(role) or KNOWN_AS.get(role.lower(), role), "content": content}
 
 
 def _text_of(parts: list, column: str, number: int) -> str:

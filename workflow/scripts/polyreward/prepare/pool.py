@@ -9,13 +9,12 @@ from itertools import chain
 
 import pandas as pd
 
-from polyreward.core.conversations import as_text
+from polyreward.core.conversations import ROLES, as_text
 from polyreward.core.draws import drawn
 from polyreward.core.logs import announce
 from polyreward.core.seeds import job_seed
 
 FUNCTION = re.compile(r"`[^`(]*?([A-Za-z_]\w*)\s*\([^`]*`")
-ROLES = ("system", "developer", "user", "assistant", "tool")  # of messages, as chat templates know them
 COUNT_COLUMNS = [
     *("source", "use", "raw", "valid", "distinct", "unseen", "sampled", "train", "dev", "evaluation"),
     *("templates", "printed"),  # printed: pairs that the paper prints of the source
