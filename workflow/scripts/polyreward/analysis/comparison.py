@@ -53,6 +53,20 @@ class Benchmark:
         )
 
 
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """A weighted sum of scorers in one section, as a fraction, with its interval.
+
+    variance: of the value; of_trainings is the part that trainings add. freedom: its degrees of freedom."""
+
+    value: float
+    low: float
+    high: float
+    variance: float
+    of_trainings: float
+    freedom: float
+
+
 class Comparison:
     """Scorers of the same pairs of one benchmark and language: point scores, and resamples drawn together.
 
@@ -60,6 +74,7 @@ class Comparison:
     the plain mean of the sections, as in the papers, and in RewardBench v1's leaderboard without prior sets.
 
     Args:
+        scores: of each pair its two scores, or in a column `right` how right the scorer is, 0 to 1.
         half_credit: scorers whose ties are half right; others' are wrong.
         a_slice: the pairs are a part of the benchmark, which may have no row of whole sections.
     """
@@ -80,7 +95,7 @@ class Comparison:
         self.interval = interval
         self.correct = np.column_stack(
             [
-                correctness(
+                _right(
                     table.iloc[pd.Index(table["id"]).get_indexer(self.rows["id"])],
                     "half" if name in half_credit else "wrong",
                 )
@@ -158,9 +173,21 @@ class Comparison:
         """Return a weighted sum of scorers in percent: each section and avg, with intervals, and avg's
         standard error.
 
+        Arguments as in `estimates`. avg_se_trainings is trainings' part of avg_se."""
+        found, row = self.estimates(weights, trainings), {}
+        for section, one in found.items():
+            row |= {section: one.value, f"{section}_low": one.low, f"{section}_high": one.high}
+        errors = {"avg_se": found["avg"].variance, "avg_se_trainings": found["avg"].of_trainings}
+        row |= {name: np.sqrt(variance) for name, variance in errors.items()}
+        return {**{key: 100 * float(value) for key, value in row.items()}, **self.sizes()}
+
+    def estimates(
+        self, weights: dict[str, float], trainings: Sequence[Sequence[str]] = ()
+    ) -> dict[str, Estimate]:
+        """Return a weighted sum of scorers in each section, and in "avg".
+
         weights: {"a": 1} is a's own score, {"a": 1, "b": -1} their difference. trainings: scorers of one
-        model that was trained with several seeds. The variance between them is added; avg_se_trainings is its
-        part of avg_se."""
+        model that was trained with several seeds. The variance between them is added."""
         if not weights.keys() <= set(self.scorers):
             raise KeyError(f"no scorer {set(weights) - set(self.scorers)}; there are {self.scorers}")
         several = [
@@ -169,7 +196,7 @@ class Comparison:
         sections = np.einsum("nks,k->ns", self.values, [weights.get(name, 0.0) for name in self.scorers])
         draws = dict(zip(self.benchmark.sections, sections.T, strict=True)) | {"avg": sections.mean(axis=1)}
         ends = [float(round(sum(side(weight, 0) for weight in weights.values()), 9)) for side in (min, max)]
-        row = {}
+        found = {}
         for place, (section, values) in enumerate(draws.items()):
             between = []
             for names in several:
@@ -179,11 +206,11 @@ class Comparison:
             freedom = self.freedom(self.benchmark.sections.get(section))
             widened, freedom = with_trainings(values, freedom, between)
             low, high = share_interval(widened, self.interval.confidence, freedom, self.units[section], *ends)
-            row |= {section: values[0], f"{section}_low": low, f"{section}_high": high}
-        of_trainings = sum(of_model.added for of_model in between)  # avg came last
-        errors = {"avg_se": draws["avg"][1:].var() + of_trainings, "avg_se_trainings": of_trainings}
-        row |= {name: np.sqrt(variance) for name, variance in errors.items()}
-        return {**{key: 100 * float(value) for key, value in row.items()}, **self.sizes()}
+            added = float(sum(of_model.added for of_model in between))
+            found[section] = Estimate(
+                float(values[0]), low, high, float(values[1:].var()) + added, added, freedom
+            )
+        return found
 
     def averages(self, scorers: Sequence[str]) -> list[float]:
         """Return each scorer's avg in percent."""
@@ -197,13 +224,18 @@ class Comparison:
         """Return the numbers of pairs and templates that the scores rest on."""
         return {"n_pairs": len(self.rows), "n_templates": self.rows["template"].nunique()}
 
-    def mcnemar_p(self, first: str, second: str) -> float:
+    def mcnemar_p(self, first: str, second: str, subsets: Sequence[str] | None = None) -> float:
         """Return the p-value of the exact two-sided McNemar test: on which templates one scorer is more often
-        right."""
+        right. subsets: where; by default everywhere."""
+        wins, losses = self.wins(first, second, subsets)
+        return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+
+    def wins(self, first: str, second: str, subsets: Sequence[str] | None = None) -> tuple[int, int]:
+        """Return on how many templates the first scorer is more often right, and on how many the second."""
+        inside = slice(None) if subsets is None else self.rows["subset"].isin(subsets)
         a, b = (self.correct[:, self.scorers.index(name)] for name in (first, second))
-        signs = np.sign(pd.Series(a - b).groupby(self.rows["template"].to_numpy()).sum())
-        different = int((signs != 0).sum())
-        return float(binomtest(int((signs > 0).sum()), different).pvalue) if different else 1.0
+        signs = np.sign(pd.Series(a - b)[inside].groupby(self.rows["template"][inside].to_numpy()).sum())
+        return int((signs > 0).sum()), int((signs < 0).sum())
 
     def by_subset(self, scorer: str) -> pd.DataFrame:
         """Return each subset's accuracy in percent, with its interval and sizes."""
@@ -228,6 +260,10 @@ class Comparison:
             sizes = {"n_pairs": len(templates), "n_templates": templates.nunique()}
             records.append({"section": section, "subset": subset, **accuracy, **sizes})
         return pd.DataFrame(records)
+
+
+def _right(table: pd.DataFrame, ties: str) -> np.ndarray:
+    return table["right"].to_numpy(float) if "right" in table else correctness(table, ties)
 
 
 def _language_of(scores: pd.DataFrame, benchmark: str) -> str:

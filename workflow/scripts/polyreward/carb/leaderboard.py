@@ -233,11 +233,14 @@ class Leaderboard:
         return found
 
 
-def rank_intervals(values: np.ndarray, confidence: float, freedom: int) -> tuple[np.ndarray, np.ndarray]:
+def rank_intervals(
+    values: np.ndarray, confidence: float, freedom: float, added: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the first and last rank that each scorer may have; all hold at once.
 
-    values: (1 + samples, scorers), first the data's own. A scorer is behind those whose lead over it is above
-    zero by Bonferroni's intervals of all differences (the resamples' largest difference holds too seldom).
+    values: (1 + samples, scorers), first the data's own. added: (scorers,), variance that trainings add.
+    A scorer is behind those whose lead over it is above zero by Bonferroni's intervals of all differences
+    (the resamples' largest difference holds too seldom).
     Source: Mogstad, Romano, Shaikh and Wilhelm 2024, Inference for ranks, REStud 91."""
     count = values.shape[1]
     if freedom < 1:
@@ -245,6 +248,8 @@ def rank_intervals(values: np.ndarray, confidence: float, freedom: int) -> tuple
     differences = values[0][:, None] - values[0]  # of row over column
     errors = np.stack([(values[1:, [one]] - values[1:]).std(axis=0) for one in range(count)])
     pairs = max(count * (count - 1) // 2, 1)
+    added = np.broadcast_to(added, count)
+    errors = np.sqrt(errors**2 + added[:, None] + added)
     reach = student.isf((1 - confidence) / 2 / pairs, freedom) * errors
     ahead = differences > np.where(errors > 0, reach, 1e-9)
     return 1 + ahead.sum(axis=0), count - ahead.sum(axis=1)
