@@ -1,7 +1,7 @@
 """The comparisons behind the tables: scorers on one benchmark, with paired intervals over templates."""
 
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -77,6 +77,7 @@ class Comparison:
         scores: of each pair its two scores, or in a column `right` how right the scorer is, 0 to 1.
         half_credit: scorers whose ties are half right; others' are wrong.
         a_slice: the pairs are a part of the benchmark, which may have no row of whole sections.
+        parts: {name: subsets} that are estimated like sections, and do not count in the average.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Comparison:
         interval: Interval,
         half_credit: Collection[str] = (),
         a_slice: bool = False,
+        parts: Mapping[str, Sequence[str]] | None = None,
     ):
         self.language = _language_of(scores, benchmark.name)
         tables = tables_of_same_pairs(scores)
@@ -104,13 +106,17 @@ class Comparison:
         )
         counts = self.rows["subset"].value_counts()
         self.weights = {subset: float(benchmark.weights.get(subset, n)) for subset, n in counts.items()}
+        self.parts = {**self.benchmark.sections, **(parts or {})}
         self.strata, self.units = self._strata(), self._units()
+        self.clusters, _ = pd.factorize(self.rows["template"])
+        self.freedoms = {part: self.freedom(subsets) for part, subsets in self.parts.items()}
+        self.freedoms["avg"] = self.freedom()
         resamples = resampled_sections(
             self.correct,
             self.rows["subset"],
             self.rows["template"],
             self.weights,
-            self.benchmark.sections,
+            self.parts,
             interval.samples,
             job_seed(interval.seed, "bootstrap", benchmark.name, self.language),
             self.strata,
@@ -120,16 +126,18 @@ class Comparison:
             np.average(
                 np.ascontiguousarray(accuracy[members]), axis=1, weights=[self.weights[s] for s in members]
             )
-            for members in self.benchmark.sections.values()
+            for members in self.parts.values()
         ]
-        # (1 + samples, scorers, sections)
+        # (1 + samples, scorers, parts); sections come first
         self.values = np.concatenate([np.stack(points, axis=-1)[None], resamples])
 
     def _strata(self) -> pd.Series:
         """Return what each pair's template is drawn within: its subset, the subsets that share templates, as
         those of one programming problem in several languages do, or its whole section."""
         together = {subset: subset for subset in self.weights}
-        for of_template in self.rows.groupby("template")["subset"].unique():
+        found = self.rows[["template", "subset"]].drop_duplicates()
+        shared = found[found["template"].duplicated(keep=False)]
+        for of_template in shared.groupby("template")["subset"].unique():
             joined = {together[subset] for subset in of_template}
             if len(joined) > 1:
                 first = min(joined)
@@ -142,20 +150,21 @@ class Comparison:
 
     def freedom(self, subsets: Sequence[str] | None = None) -> int:
         """Return the degrees of freedom of a score of some subsets, or of all."""
-        inside = slice(None) if subsets is None else self.rows["subset"].isin(subsets)
-        return degrees_of_freedom(self.strata[inside], self.rows["template"][inside])
+        inside = slice(None) if subsets is None else self.rows["subset"].isin(subsets).to_numpy()
+        strata, _ = pd.factorize(self.strata)
+        return degrees_of_freedom(strata[inside].tolist(), self.clusters[inside].tolist())
 
     def _units(self) -> dict[str, float]:
-        """Return how many templates of the same weight each section's score is worth, and "avg"."""
+        """Return how many templates of the same weight each part's score is worth, and "avg"."""
         templates = self.rows["template"]
         weights = {name: of_pair.groupby(templates).sum() for name, of_pair in self._of_pairs().items()}
-        weights["avg"] = sum(weights.values())
+        weights["avg"] = sum(weights[section] for section in self.benchmark.sections)
         return {name: effective_units(of_template) for name, of_template in weights.items()}
 
     def _of_pairs(self) -> dict[str, pd.Series]:
-        """Return the weight of each pair in each section's score; 0 outside the section."""
+        """Return the weight of each pair in each part's score; 0 outside it."""
         pairs, found = self.rows["subset"].value_counts(), {}
-        for section, members in self.benchmark.sections.items():
+        for section, members in self.parts.items():
             total = sum(self.weights[s] for s in members)
             of_pair = {s: self.weights[s] / total / pairs[s] for s in members}
             found[section] = self.rows["subset"].map(of_pair).fillna(0.0)
@@ -163,7 +172,8 @@ class Comparison:
 
     def of_templates(self) -> np.ndarray:
         """Return what each template adds to the average of each scorer (templates, scorers), 0 to 1."""
-        of_pair = sum(self._of_pairs().values()) / len(self.benchmark.sections)
+        of_pairs, sections = self._of_pairs(), self.benchmark.sections
+        of_pair = sum(of_pairs[section] for section in sections) / len(sections)
         added = pd.DataFrame(self.correct * of_pair.to_numpy()[:, None])
         return added.groupby(self.rows["template"].to_numpy()).sum().to_numpy()
 
@@ -184,7 +194,7 @@ class Comparison:
     def estimates(
         self, weights: dict[str, float], trainings: Sequence[Sequence[str]] = ()
     ) -> dict[str, Estimate]:
-        """Return a weighted sum of scorers in each section, and in "avg".
+        """Return a weighted sum of scorers in each section, each of `parts`, and in "avg".
 
         weights: {"a": 1} is a's own score, {"a": 1, "b": -1} their difference. trainings: scorers of one
         model that was trained with several seeds. The variance between them is added."""
@@ -193,18 +203,17 @@ class Comparison:
         several = [
             names for names in trainings if len(names) > 1 and any(weights.get(name) for name in names)
         ]
-        sections = np.einsum("nks,k->ns", self.values, [weights.get(name, 0.0) for name in self.scorers])
-        draws = dict(zip(self.benchmark.sections, sections.T, strict=True)) | {"avg": sections.mean(axis=1)}
+        parts = np.einsum("nks,k->ns", self.values, [weights.get(name, 0.0) for name in self.scorers])
+        draws = {**dict(zip(self.parts, parts.T, strict=True)), "avg": self._avg(parts)}
         ends = [float(round(sum(side(weight, 0) for weight in weights.values()), 9)) for side in (min, max)]
         found = {}
         for place, (section, values) in enumerate(draws.items()):
             between = []
             for names in several:
                 scores = self.values[:, [self.scorers.index(name) for name in names]]
-                of_section = scores[..., place] if section != "avg" else scores.mean(axis=2)
+                of_section = scores[..., place] if section != "avg" else self._avg(scores)
                 between.append(between_trainings(sum(weights.get(name, 0.0) for name in names) * of_section))
-            freedom = self.freedom(self.benchmark.sections.get(section))
-            widened, freedom = with_trainings(values, freedom, between)
+            widened, freedom = with_trainings(values, self.freedoms[section], between)
             low, high = share_interval(widened, self.interval.confidence, freedom, self.units[section], *ends)
             added = float(sum(of_model.added for of_model in between))
             found[section] = Estimate(
@@ -214,7 +223,11 @@ class Comparison:
 
     def averages(self, scorers: Sequence[str]) -> list[float]:
         """Return each scorer's avg in percent."""
-        return [100 * self.values[0, self.scorers.index(name)].mean() for name in scorers]
+        return [100 * self._avg(self.values[0, self.scorers.index(name)]) for name in scorers]
+
+    def _avg(self, values: np.ndarray) -> np.ndarray:
+        """Return the plain mean of sections; values: (..., parts)."""
+        return values[..., : len(self.benchmark.sections)].mean(axis=-1)
 
     def spread(self, scorers: Sequence[str]) -> float:
         """Return the standard deviation of avg over one model's seeds in percent; NaN for a single one."""
@@ -224,17 +237,18 @@ class Comparison:
         """Return the numbers of pairs and templates that the scores rest on."""
         return {"n_pairs": len(self.rows), "n_templates": self.rows["template"].nunique()}
 
-    def mcnemar_p(self, first: str, second: str, subsets: Sequence[str] | None = None) -> float:
+    def mcnemar_p(self, first: str, second: str) -> float:
         """Return the p-value of the exact two-sided McNemar test: on which templates one scorer is more often
-        right. subsets: where; by default everywhere."""
-        wins, losses = self.wins(first, second, subsets)
-        return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+        right."""
+        return exact_mcnemar(*self.wins(first, second))
 
     def wins(self, first: str, second: str, subsets: Sequence[str] | None = None) -> tuple[int, int]:
-        """Return on how many templates the first scorer is more often right, and on how many the second."""
-        inside = slice(None) if subsets is None else self.rows["subset"].isin(subsets)
-        a, b = (self.correct[:, self.scorers.index(name)] for name in (first, second))
-        signs = np.sign(pd.Series(a - b)[inside].groupby(self.rows["template"][inside].to_numpy()).sum())
+        """Return on how many templates the first scorer is more often right, and on how many the second.
+
+        subsets: where; by default everywhere."""
+        inside = slice(None) if subsets is None else self.rows["subset"].isin(subsets).to_numpy()
+        a, b = (self.correct[inside, self.scorers.index(name)] for name in (first, second))
+        signs = np.sign(np.bincount(self.clusters[inside], a - b).round(9))
         return int((signs > 0).sum()), int((signs < 0).sum())
 
     def by_subset(self, scorer: str) -> pd.DataFrame:
@@ -260,6 +274,11 @@ class Comparison:
             sizes = {"n_pairs": len(templates), "n_templates": templates.nunique()}
             records.append({"section": section, "subset": subset, **accuracy, **sizes})
         return pd.DataFrame(records)
+
+
+def exact_mcnemar(wins: int, losses: int) -> float:
+    """Return the two-sided p-value of so many wins and losses where both are equally likely."""
+    return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
 
 
 def _right(table: pd.DataFrame, ties: str) -> np.ndarray:

@@ -10,7 +10,6 @@ import pandas as pd
 from polyreward.analysis.accuracy import ALL
 from polyreward.core.errors import PolyrewardError, raise_all, unknown, unknown_name
 from polyreward.core.files import unwritable
-from polyreward.core.inert import printable
 from polyreward.core.kinds import REWARD_KINDS
 from polyreward.core.logs import announce
 from polyreward.core.seals import intact
@@ -22,6 +21,7 @@ from polyreward.evaluation.tables import (
     accuracy_tables,
     one_at_a_time,
     one_table,
+    short_names,
     with_others,
     write_by_suffix,
 )
@@ -210,28 +210,6 @@ def _check_template(entry: dict, model: str, rows: dict[str, list[dict]], max_le
             raise PolyrewardError(refusal)
         for remark in remarks:
             announce(remark)
-
-
-def short_names(sources: Sequence[str], with_suffix: bool) -> dict[str, str]:
-    """Return {source: its name}: the last part of its path, or as many as differ, joined by `--`.
-
-    Without `with_suffix`, suffixes are left out where names differ without them.
-    """
-    stems = [_named_path(source).stem for source in sources]
-    if not with_suffix and len(set(stems)) == len(stems):
-        return dict(zip(sources, stems, strict=True))
-    paths = [_named_path(source) for source in sources]
-    parts = [[part for part in path.parts if part != path.anchor] for path in paths]
-    count = 1
-    while len({tuple(found[-count:]) for found in parts}) < len(parts) and count < max(map(len, parts)):
-        count += 1
-    return {source: "--".join(found[-count:]) for source, found in zip(sources, parts, strict=True)}
-
-
-def _named_path(source: str) -> PurePath:
-    path = PurePath(source)
-    named = path if path.name not in ("", "..") else PurePath(Path(source).resolve())  # such as `.`
-    return PurePath(printable(str(named)))  # in a locale without UTF-8, names have halves of characters
 
 
 def summary(found: Evaluation, limit: int | None) -> str:
