@@ -1,7 +1,11 @@
 """Scores without the pipeline."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import click
 
+from polyreward.cli.shared import PATH, ROOT
 from polyreward.core.inert import printable
 from polyreward.core.kinds import REWARD_KINDS
 
@@ -93,6 +97,98 @@ def score(
     from polyreward.evaluation.score import score_models, summary
 
     print(printable(summary(score_models(every_model, every_file, out, **options), options["limit"])))
+
+
+@click.command(
+    short_help="Compare models by scores that exist, of any tool.",
+    epilog="Example: polyreward compare one.csv two.csv --sections rewardbench --out compared",
+)
+@click.argument("files", nargs=-1, required=True)
+@click.option(
+    "--columns",
+    multiple=True,
+    metavar="FIELD=COLUMN,...",
+    help=(
+        "Columns of your files, such as id=prompt_id,score_chosen=reward. Fields: id, subset, model, cluster,"
+        " prompt, score_chosen, score_rejected, correct, scores, num_correct. Instead of a column, id=# takes "
+        "the row's number, model=# the file's name, cluster=# each item by itself."
+    ),
+)
+@click.option(
+    "--seeds",
+    multiple=True,
+    metavar="NAME=MODEL,...",
+    help="Trainings of one model, by names or a pattern, such as 'mine=mine_seed*'. Once for each model.",
+)
+@click.option(
+    "--sections",
+    help=(
+        "Benchmark that gives sections and weights, such as rewardbench or multilingual-rewardbench. "
+        "each-subset takes the plain mean of subsets. By default each item counts the same."
+    ),
+)
+@click.option(
+    "--level",
+    type=click.Choice(["overall", "section", "subset"]),
+    default="overall",
+    help="Parts on which pairs are compared. The correction is for all of them: more comparisons decide less.",
+)
+@click.option(
+    "--ties",
+    type=click.Choice(["wrong", "shared"]),
+    default="wrong",
+    help=(
+        "Credit of a right answer that shares the highest score: none, as elsewhere in polyreward, or one "
+        "over the number of answers at the top, as in RewardBench 2."
+    ),
+)
+@click.option(
+    "--out", type=PATH, help="Folder for models.csv, parts.csv, pairs.csv, models.png and models.pdf."
+)
+def compare(
+    files: tuple[str, ...],
+    columns: tuple[str, ...],
+    seeds: tuple[str, ...],
+    sections: str | None,
+    level: str,
+    ties: str,
+    out: Path | None,
+) -> None:
+    """Compare models by the scores in FILES: accuracies with intervals, ranks, and every pair of models.
+
+    FILES are what polyreward writes, rewardbench's per-example results, its released scores, RewardBench 2's
+    best of four, or JSON Lines, CSV or Parquet of any tool. A row has an id, score_chosen and score_rejected
+    or correct, and maybe a subset. Each file is a model, unless it has a column model.
+
+    A tie counts as wrong, unless --ties says otherwise. Items of one cluster count together: those with the
+    same cluster or template, else with the same prompt."""
+    from polyreward.evaluation.compare import compare as compared
+    from polyreward.evaluation.compare import sections_of
+    from polyreward.evaluation.score_files import read_score_files
+    from polyreward.evaluation.shown import check_folder, summary, write_comparison
+
+    fields = _assigned("--columns", [part for one in columns for part in one.split(",")])
+    trainings = _assigned("--seeds", seeds)
+    benchmark = sections_of(sections, ROOT)
+    if out:
+        check_folder(out)
+    found = compared(read_score_files(files, fields, ties), benchmark, trainings, level)
+    if out:
+        write_comparison(found, out)
+    print(printable(summary(found, ties)))
+
+
+def _assigned(option: str, texts: Sequence[str]) -> dict[str, str]:
+    """Return {name: value} of texts such as `name=value`."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise click.BadParameter(f"`{text}` is not NAME=VALUE", param_hint=option)
+        if name in found:
+            raise click.BadParameter(f"`{name}` is given twice; give it once", param_hint=option)
+        found[name] = value
+    return found
 
 
 @click.command(
