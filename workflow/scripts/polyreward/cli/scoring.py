@@ -110,7 +110,7 @@ def score(
     metavar="FIELD=COLUMN,...",
     help=(
         "Columns of your files, such as id=prompt_id,score_chosen=reward. Fields: id, subset, model, cluster,"
-        " prompt, score_chosen, score_rejected, correct, scores, num_correct. Instead of a column, id=# takes "
+        " prompt, score_chosen, score_rejected, correct, scores, num_correct. Instead of a column, id=# is "
         "the row's number, model=# the file's name, cluster=# each item by itself."
     ),
 )
@@ -131,7 +131,7 @@ def score(
     "--level",
     type=click.Choice(["overall", "section", "subset"]),
     default="overall",
-    help="Parts on which pairs are compared. The correction is for all of them: more comparisons decide less.",
+    help="Parts on which pairs are compared. The correction is for all of them, so more parts decide less.",
 )
 @click.option(
     "--ties",

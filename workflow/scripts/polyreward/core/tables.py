@@ -31,7 +31,7 @@ NAMES = (
     *("printed_model", "quantity", "rating", "rejected", "reward_model", "rm_language", "rm_training"),
     *("row", "rule", "rule_sha256", "says", "scorer", "section", "selection", "side", "slice", "source"),
     *("speaks_of", "subset", "tables", "taught_in", "template", "test", "text", "trained_in", "unit"),
-    *("use", "verdict", "what", "where"),
+    *("use", "verdict", "what", "where", "against", "level"),
 )
 REASON = "unavailable"  # the key in a Parquet file's metadata, where pandas keeps a table's `attrs`
 

@@ -33,7 +33,7 @@ MODEL_COLUMNS = [
 ]
 PART_COLUMNS = ["level", "part", "model", "accuracy_pct", "low", "high", "n_items", "n_clusters"]
 PAIR_COLUMNS = [
-    *("level", "part", "first", "second", "difference", "low", "high", "first_wins", "second_wins", "test"),
+    *("level", "part", "model", "against", "difference", "low", "high", "wins", "losses", "test"),
     *("p", "p_holm", "apart", "items_needed"),
 ]
 
@@ -237,7 +237,7 @@ def _pairs(
         n_items = _sizes(whole, place.subsets)["n_items"]
         for (first, second), found in differences.items():
             estimate = found[place.key]
-            row = {"level": place.level, "part": place.part, "first": first, "second": second}
+            row = {"level": place.level, "part": place.part, "model": first, "against": second}
             row |= _in_percent(estimate, "difference")
             rows.append(row | _test(whole, place.subsets, models[first], models[second], estimate))
             needed.append(items_needed(estimate, n_items, 1 - (1 - confidence) / family))
@@ -246,10 +246,10 @@ def _pairs(
     table = pd.DataFrame(rows)
     p_holm = multipletests(table["p"], method="holm")[1]
     outside = (table["low"] > 0) | (table["high"] < 0)
-    wins = (table["first_wins"] - table["second_wins"]).fillna(table["difference"])
+    wins = (table["wins"] - table["losses"]).fillna(table["difference"])
     apart = (p_holm <= 1 - confidence) & outside & (np.sign(wins) == np.sign(table["difference"]))
     table = table.assign(p_holm=p_holm, apart=apart, items_needed=np.where(apart, np.nan, needed))
-    return table[PAIR_COLUMNS].astype(dict.fromkeys(("first_wins", "second_wins", "items_needed"), "Int64"))
+    return table[PAIR_COLUMNS].astype(dict.fromkeys(("wins", "losses", "items_needed"), "Int64"))
 
 
 def _test(
@@ -264,11 +264,11 @@ def _test(
     if len(first) == len(second) == 1:
         wins, losses = whole.wins(*first, *second, subsets)
         p = exact_mcnemar(wins, losses)
-        return {"first_wins": wins, "second_wins": losses, "test": MCNEMAR, "p": p}
+        return {"wins": wins, "losses": losses, "test": MCNEMAR, "p": p}
     error, p = np.sqrt(estimate.variance), 1.0
     if error > WIDTH and estimate.freedom >= 1:
         p = 2 * float(student.sf(abs(estimate.value) / error, estimate.freedom))
-    return {"first_wins": np.nan, "second_wins": np.nan, "test": STUDENT, "p": p}
+    return {"wins": np.nan, "losses": np.nan, "test": STUDENT, "p": p}
 
 
 def items_needed(estimate: Estimate, n_items: int, confidence: float) -> float:
@@ -322,7 +322,7 @@ def _groups(order: Sequence[str], pairs: pd.DataFrame) -> list[str]:
     of Computational and Graphical Statistics 13."""
     groups = [frozenset(order)]
     decided = pairs[(pairs["level"] == OVERALL) & pairs["apart"].astype(bool)]
-    for pair in map(set, zip(decided["first"], decided["second"], strict=True)):
+    for pair in map(set, zip(decided["model"], decided["against"], strict=True)):
         parts = {
             part for one in groups for part in ([one - {name} for name in pair] if pair <= one else [one])
         }

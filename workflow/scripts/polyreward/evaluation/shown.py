@@ -70,14 +70,12 @@ def _pairs(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "part": rows["part"],
-            "first": rows["first"],
-            "second": rows["second"],
+            "model": rows["model"],
+            "against": rows["against"],
             "difference [95%]": _intervals(rows, "difference", "+.1f"),
             "only one right": [
-                f"{first} to {second}" if test != STUDENT else ""
-                for first, second, test in zip(
-                    rows["first_wins"], rows["second_wins"], rows["test"], strict=True
-                )
+                f"{wins} to {losses}" if test != STUDENT else ""
+                for wins, losses, test in zip(rows["wins"], rows["losses"], rows["test"], strict=True)
             ],
             "p": rows["p"].map(p_text),
             "p, corrected": rows["p_holm"].map(p_text),
@@ -105,10 +103,10 @@ def _remarks(found: Found, ties: str) -> list[str]:
         if (pairs["test"] == STUDENT).any():
             tests += ", or Student's t with the variance of trainings where a model has several"
         remarks += [
-            f"Difference: first minus second, in points, paired. p: {tests}. Holm's correction covers all"
+            f"Difference: model minus against, in points, paired. p: {tests}. Holm's correction covers all"
             f" {len(pairs)} comparisons.",
-            "Apart: corrected p is at most 0.05, and the interval excludes zero. Items to decide: so many such"
-            " items would tell the two apart with a probability of 80%, if the difference is as seen.",
+            "Apart: corrected p is at most 0.05, and the interval excludes zero. Items to decide: that many"
+            " would tell the two apart with a probability of 80%, if the difference is as seen.",
         ]
         if len(pairs) > LISTED:
             remarks.append(
