@@ -157,7 +157,7 @@ def _models(scorers: Sequence[str], trainings: Mapping[str, str]) -> dict[str, l
         for pattern in patterns.split(","):
             named = [one for one in scorers if fnmatchcase(one, pattern)]
             if not named:
-                problems.append(f"--seeds {model}: {unknown_name(pattern, scorers, 'the files')}")
+                problems.append(f"--seeds {model}: {unknown_name(pattern, scorers, 'what was read')}")
             for one in named:
                 if owner.setdefault(one, model) != model:
                     problems.append(
@@ -167,8 +167,8 @@ def _models(scorers: Sequence[str], trainings: Mapping[str, str]) -> dict[str, l
                     found[model].append(one)
     problems += [
         f"--seeds: {model} is also the name of another model in the files; choose another name"
-        for model in found
-        if model in scorers and model not in found[model]
+        for model in trainings
+        if model in scorers and model not in found.get(model, [])
     ]
     raise_all(problems, "compare")
     return {owner.get(one, one): found.get(owner.get(one, one), [one]) for one in scorers}
