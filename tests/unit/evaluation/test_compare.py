@@ -7,6 +7,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from support import ROOT
 
+from polyreward import cli
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Estimate
 from polyreward.core.errors import PolyrewardError
@@ -63,7 +64,10 @@ def test_accuracies_of_subsets_sections_and_their_mean():
             ("subset", "u"): 400 / 6, ("subset", "v"): 50, ("subset", "w"): 50,
         }
     )  # fmt: skip
-    assert found.models[["model", "rank", "n_items", "n_clusters"]].to_numpy().tolist() == [["a", 1, 12, 12], ["b", 2, 12, 12]]
+    assert found.models[["model", "rank", "n_items", "n_clusters"]].to_numpy().tolist() == [
+        ["a", 1, 12, 12],
+        ["b", 2, 12, 12],
+    ]
     pair = one(found.pairs, level="section", part="chat")
     assert (pair["model"], pair["against"], pair["wins"], pair["losses"]) == ("a", "b", 1, 2)
     assert pair["difference"] == pytest.approx(chat - 50)
@@ -92,7 +96,7 @@ def test_p_is_that_of_statsmodels_and_is_corrected_over_all_comparisons_made():
     assert (alone["p_holm"].to_numpy() <= found["p_holm"][:3].to_numpy()).all()
 
 
-def test_models_that_share_a_letter_are_not_told_apart():
+def test_models_that_share_a_letter_are_not_apart():
     """a is far above c; b is between, and near both."""
     right = {"a": [1] * 100, "b": [1] * 96 + [0] * 4, "c": [1] * 90 + [0] * 10}
     found = compare(scores(**right), interval=QUICK)
@@ -167,7 +171,9 @@ def test_intervals_by_cluster_hold_the_truth_as_often_as_they_say():
         of_a, (pair,) = one(found.models, model="a"), found.pairs.to_dict("records")
         sign = 1 if pair["model"] == "a" else -1
         ends = sorted((sign * pair["low"], sign * pair["high"]))
-        held.append((of_a["low"] <= truths["level"] <= of_a["high"], ends[0] <= truths["difference"] <= ends[1]))
+        held.append(
+            (of_a["low"] <= truths["level"] <= of_a["high"], ends[0] <= truths["difference"] <= ends[1])
+        )
         widths.append(of_a["high"] - of_a["low"])
     coverage = np.mean(held, axis=0)
     assert ((coverage > 0.9) & (coverage < 0.99)).all(), coverage
@@ -177,7 +183,12 @@ def test_intervals_by_cluster_hold_the_truth_as_often_as_they_say():
 
 def test_leads_in_categories_do_not_survive_their_own_samples():
     """reward-bench #269: the numbers of items that only one of two models has right, by category."""
-    categories = {"chat": (358, 4, 3), "chat_hard": (456, 30, 23), "safety": (740, 29, 27), "reasoning": (1431, 39, 26)}
+    categories = {
+        "chat": (358, 4, 3),
+        "chat_hard": (456, 30, 23),
+        "safety": (740, 29, 27),
+        "reasoning": (1431, 39, 26),
+    }
     subset, one_right, other = [], [], []
     for name, (count, wins, losses) in categories.items():
         subset += [name] * count
@@ -190,10 +201,14 @@ def test_leads_in_categories_do_not_survive_their_own_samples():
     assert not found["apart"].any() and (found["p_holm"] >= found["p"]).all()
 
 
-@pytest.mark.parametrize(("wins", "losses", "p", "survives"), [(49, 25, 0.007, False), (60, 25, 0.0002, True)])
+@pytest.mark.parametrize(
+    ("wins", "losses", "p", "survives"), [(49, 25, 0.007, False), (60, 25, 0.0002, True)]
+)
 def test_the_best_of_23_subsets_is_corrected_for_all(wins, losses, p, survives):
     """reward-bench #270: two models are equal but in one subset, whose lead is the best of 23."""
-    sizes = read_csv(ROOT / "resources/published/rewardbench_sizes.csv").set_index("subset")["pairs"].to_dict()
+    sizes = (
+        read_csv(ROOT / "resources/published/rewardbench_sizes.csv").set_index("subset")["pairs"].to_dict()
+    )
     subset, a, b = [], [], []
     for name, count in sizes.items():
         ahead, behind = (wins, losses) if name == "math-prm" else (3, 3)
@@ -254,3 +269,12 @@ def test_a_comparison_is_written_as_tables_and_a_figure(tmp_path):
     alone = compare(scores(a=[1, 0, 1]), interval=QUICK)
     write_comparison(alone, tmp_path / "one")
     assert not (tmp_path / "one/pairs.csv").exists() and "Difference" not in summary(alone, "wrong")
+
+
+def test_the_page_shows_what_the_command_prints(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    page = (ROOT / "docs/howto/compare.md").read_text("utf-8")
+    assert cli.main(["compare", "resources/example/scores.csv"]) == 0
+    assert f"```text\n{capsys.readouterr().out}```" in page
+    head = (ROOT / "resources/example/scores.csv").read_text("utf-8").splitlines(keepends=True)[:4]
+    assert f"```csv\n{''.join(head)}```" in page

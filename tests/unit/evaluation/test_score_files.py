@@ -51,17 +51,34 @@ def test_json_lines_csv_and_parquet_of_any_tool_are_read_alike():
     lines("a.jsonl", PAIRS)
     pd.DataFrame(PAIRS).to_csv("b.csv", index=False)
     pd.DataFrame(PAIRS).astype({"id": int}).to_parquet("c.parquet")
-    pd.DataFrame([{"id": row["id"], "subset": row["subset"], "correct": said} for row, said in zip(PAIRS, (True, False, False), strict=True)]).to_csv("d.csv")
+    pd.DataFrame(
+        [
+            {"id": row["id"], "subset": row["subset"], "correct": said}
+            for row, said in zip(PAIRS, (True, False, False), strict=True)
+        ]
+    ).to_csv("d.csv")
     table = read_score_files(["a.jsonl", "b.csv", "c.parquet", "d.csv"])
     assert right(table) == dict.fromkeys("abcd", [1, 0, 0])
-    assert table["template"].tolist() == ["1", "2", "3"] * 4 and table["subset"].tolist() == ["u", "u", "v"] * 4
+    assert (
+        table["template"].tolist() == ["1", "2", "3"] * 4 and table["subset"].tolist() == ["u", "u", "v"] * 4
+    )
     assert table[table["scorer"] == "a"]["tied"].tolist() == [False, False, True]
     assert right(read_score_files(["a.jsonl"], ties="shared")) == {"a": [1, 0, 0.5]}
 
 
 def test_a_file_may_hold_several_models_under_names_of_its_own():
-    rows = [{"prompt_id": n, "who": who, "good": 1, "bad": n % 2, "family": n // 2} for who in "xy" for n in range(4)]
-    columns = {"id": "prompt_id", "model": "who", "score_chosen": "good", "score_rejected": "bad", "cluster": "family"}
+    rows = [
+        {"prompt_id": n, "who": who, "good": 1, "bad": n % 2, "family": n // 2}
+        for who in "xy"
+        for n in range(4)
+    ]
+    columns = {
+        "id": "prompt_id",
+        "model": "who",
+        "score_chosen": "good",
+        "score_rejected": "bad",
+        "cluster": "family",
+    }
     table = read_score_files([lines("rows.jsonl", rows)], columns)
     assert right(table) == dict.fromkeys("xy", [1, 0, 1, 0])
     assert table["template"].tolist() == ["0", "0", "1", "1"] * 2 and set(table["subset"]) == {"all"}
@@ -77,15 +94,28 @@ def test_scores_of_polyreward_are_read_with_templates_and_languages():
     assert right(read_score_files(["alone.parquet"])) == {"alone": [1, 0, 0]}
     both = pd.concat([pd.read_parquet(f"rm_{language}.parquet") for language in ("en", "ko")])
     both.to_parquet("both.parquet")
-    assert read_score_files(["both.parquet"])["id"].tolist() == ["en/1", "en/2", "en/3", "ko/1", "ko/2", "ko/3"]
+    assert read_score_files(["both.parquet"])["id"].tolist() == [
+        "en/1",
+        "en/2",
+        "en/3",
+        "ko/1",
+        "ko/2",
+        "ko/3",
+    ]
 
 
 def test_rewardbench_s_own_results_and_its_released_scores_are_read():
     """As rewardbench/rewardbench.py and scripts/run_rm.py write them."""
     outputs = [
         {
-            **{"prompt": f"p{n // 2}", "results": int(n > 0), "scores_chosen": float(n), "scores_rejected": 0.5},
-            **{"text_chosen": "x", "text_rejected": "y", "id": n, "subset": "u"},
+            "prompt": f"p{n // 2}",
+            "results": int(n > 0),
+            "scores_chosen": float(n),
+            "scores_rejected": 0.5,
+            "text_chosen": "x",
+            "text_rejected": "y",
+            "id": n,
+            "subset": "u",
         }
         for n in range(4)
     ]
@@ -101,7 +131,12 @@ def test_rewardbench_s_own_results_and_its_released_scores_are_read():
     assert right(table) == {"mine": [0, 1, 1, 1], "org/theirs": [1, 0, 1, 1]}
     clusters = [json.loads(json.dumps(name)) for name in table["template"]]
     assert clusters == ["p0", "p0", "p1", "p1"] * 2  # also of the file that has no prompts
-    judged = {**released, "scores_chosen": [None] * 4, "scores_rejected": [None] * 4, "results": [1, 0, 0.5, 1]}
+    judged = {
+        **released,
+        "scores_chosen": [None] * 4,
+        "scores_rejected": [None] * 4,
+        "results": [1, 0, 0.5, 1],
+    }
     with open("judge.json", "w", encoding="utf-8") as file:
         json.dump(judged, file)
     assert right(read_score_files(["judge.json"])) == {"org/theirs": [1, 0, 0, 1]}
@@ -113,9 +148,15 @@ def test_without_ids_the_row_s_number_is_one_where_that_is_said():
     for name in ("a_all.jsonl", "b_all.jsonl"):
         lines(name, [{"chosen": 1.0, "rejected": float(n)} for n in range(3)])
     columns = {"score_chosen": "chosen", "score_rejected": "rejected"}
-    assert "a_all.jsonl: has no column `id`. Name it with --columns id=NAME. Or give --columns id=#" in refused("a_all.jsonl", columns=columns)
+    assert (
+        "a_all.jsonl: has no column `id`. Name it with --columns id=NAME. Or give --columns id=#"
+        in refused("a_all.jsonl", columns=columns)
+    )
     table = read_score_files(["a_all.jsonl", "b_all.jsonl"], {**columns, "id": "#"})
-    assert right(table) == {"a_all": [1, 0, 0], "b_all": [1, 0, 0]} and table["id"].tolist() == ["1", "2", "3"] * 2
+    assert (
+        right(table) == {"a_all": [1, 0, 0], "b_all": [1, 0, 0]}
+        and table["id"].tolist() == ["1", "2", "3"] * 2
+    )
 
 
 def test_best_of_four_and_several_right_answers_of_rewardbench_2_are_read():
@@ -135,13 +176,15 @@ def test_best_of_four_and_several_right_answers_of_rewardbench_2_are_read():
     assert shared["template"].tolist() == ["a", "b", "c", "ties:7", "ties:7"]
     with open("no.json", "w", encoding="utf-8") as file:
         json.dump({name: cells for name, cells in released.items() if name != "num_correct"}, file)
-    assert "no.json: 2 of 5 rows: the subset Ties has no `num_correct` (first: id ref:7)" in refused("no.json")
+    assert "no.json: 2 of 5 rows: the subset Ties has no `num_correct` (first: id ref:7)" in refused(
+        "no.json"
+    )
 
 
 # --- what is refused
 
 
-def test_all_problems_of_all_files_are_told_at_once():
+def test_all_problems_of_all_files_are_listed_at_once():
     lines("a.jsonl", PAIRS)
     lines("b.jsonl", [{**PAIRS[0], "id": "x"}, {**PAIRS[1], "subset": "w"}])
     lines("c.jsonl", [*PAIRS, PAIRS[0]])
@@ -149,7 +192,10 @@ def test_all_problems_of_all_files_are_told_at_once():
     open("odd.xyz", "w").close()
     said = refused("a.jsonl", "b.jsonl", "c.jsonl", "empty.csv", "odd.xyz", "gone.csv")
     assert said.startswith("compare: 6 problems\n")
-    assert "b.jsonl: the items of b are not those of a in a.jsonl: it lacks 2 (such as 1) and adds 1 (such as x)" in said
+    assert (
+        "b.jsonl: the items of b are not those of a in a.jsonl: it lacks 2 (such as 1) and adds 1 (such as x)"
+        in said
+    )
     assert "b.jsonl: 1 items of b are in other subsets than in a.jsonl (first: 2, in `w` and `u`)" in said
     assert "c.jsonl: 1 ids appear more than once for c (first: 1); keep one row of each" in said
     assert "empty.csv: holds no row; score again, or leave the file out" in said
@@ -187,7 +233,10 @@ def test_a_broken_row_is_named_with_its_line():
 def test_a_model_or_a_file_that_is_there_twice_is_named():
     lines("a.jsonl", changed(model="rm"))
     lines("b.jsonl", changed(model="rm"))
-    assert "a.jsonl and b.jsonl: the model `rm` is in each; name one of them, or give --columns model=#" in refused("a.jsonl", "b.jsonl")
+    assert (
+        "a.jsonl and b.jsonl: the model `rm` is in each; name one of them, or give --columns model=#"
+        in refused("a.jsonl", "b.jsonl")
+    )
     assert list(right(read_score_files(["a.jsonl", "b.jsonl"], {"model": "#"}))) == ["a", "b"]
     assert "a.jsonl: is named 2 times; name each file once" in refused("a.jsonl", "a.jsonl")
 
@@ -197,8 +246,13 @@ def test_clusters_come_from_any_file_and_may_not_differ():
     lines("b.jsonl", [{**row, "template": name} for row, name in zip(PAIRS, "ttu", strict=True)])
     lines("c.jsonl", [{**row, "template": name} for row, name in zip(PAIRS, "tuu", strict=True)])
     assert read_score_files(["a.jsonl", "b.jsonl"])["template"].tolist() == ["t", "t", "u"] * 2
-    assert "a.jsonl and b.jsonl and c.jsonl: 1 items have different clusters in them (first: 2)" in refused("a.jsonl", "b.jsonl", "c.jsonl")
-    assert read_score_files(["a.jsonl", "b.jsonl", "c.jsonl"], {"cluster": "#"})["template"].tolist() == ["1", "2", "3"] * 3
+    assert "a.jsonl and b.jsonl and c.jsonl: 1 items have different clusters in them (first: 2)" in refused(
+        "a.jsonl", "b.jsonl", "c.jsonl"
+    )
+    assert (
+        read_score_files(["a.jsonl", "b.jsonl", "c.jsonl"], {"cluster": "#"})["template"].tolist()
+        == ["1", "2", "3"] * 3
+    )
 
 
 def test_wrong_columns_are_named():
@@ -206,7 +260,9 @@ def test_wrong_columns_are_named():
     said = refused("a.jsonl", columns={"ids": "x", "subset": "#"})
     assert "--columns: `ids` is unknown" in said and "did you mean `id`?" in said
     assert "--columns: subset=# has no meaning; name a column" in said
-    assert "a.jsonl: has no column `key`, which --columns names. It has `id`, `subset`" in refused("a.jsonl", columns={"id": "key"})
+    assert "a.jsonl: has no column `key`, which --columns names. It has `id`, `subset`" in refused(
+        "a.jsonl", columns={"id": "key"}
+    )
 
 
 # --- the command

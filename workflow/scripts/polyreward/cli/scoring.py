@@ -131,7 +131,7 @@ def score(
     "--level",
     type=click.Choice(["overall", "section", "subset"]),
     default="overall",
-    help="Parts on which pairs are compared. The correction is for all of them, so more parts decide less.",
+    help="Parts on which pairs are compared. The correction is for all of them, so each part costs power.",
 )
 @click.option(
     "--ties",

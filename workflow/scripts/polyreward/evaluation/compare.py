@@ -76,7 +76,7 @@ def compare(
 
     A model's accuracy is the plain mean of the benchmark's sections, or without one the mean over all items.
     Intervals are of each number by itself, over clusters. p_holm corrects for all pairs in the table.
-    Two models are apart where it is 0.05 or less and the interval excludes zero on the same side.
+    Two models are apart where it is at most 0.05 and the interval excludes zero on the same side.
 
     Args:
         benchmark: its sections and weights; EACH_SUBSET; or None.
@@ -316,7 +316,7 @@ def _ranked(
 
 
 def _groups(order: Sequence[str], pairs: pd.DataFrame) -> list[str]:
-    """Return each model's groups, as letters: two models that share a letter are not told apart overall.
+    """Return each model's groups, as letters: two models that share a letter are not apart overall.
 
     Source: Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons, Journal
     of Computational and Graphical Statistics 13."""

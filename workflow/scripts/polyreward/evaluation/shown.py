@@ -80,9 +80,14 @@ def _pairs(pairs: pd.DataFrame) -> pd.DataFrame:
             "p": rows["p"].map(p_text),
             "p, corrected": rows["p_holm"].map(p_text),
             "apart": np.where(rows["apart"].astype(bool), "yes", "no"),
-            "items to decide": ["" if pd.isna(needed) else f"{needed:,}" for needed in rows["items_needed"]],
+            "items to decide": list(map(_about, rows["items_needed"])),
         }
     )
+
+
+def _about(count: float) -> str:
+    """Return a number with two digits that count, such as 7,800; nothing where it is missing."""
+    return "" if pd.isna(count) else f"{float(f'{count:.2g}'):,.0f}"
 
 
 def _intervals(table: pd.DataFrame, value: str, form: str, low: str = "low", high: str = "high") -> list[str]:
@@ -97,7 +102,7 @@ def _remarks(found: Found, ties: str) -> list[str]:
         f"{TIES[ties]} Tied items, in %: {', '.join(tied) or 'none'}.",
     ]
     if len(models) > 1:
-        remarks.append("Models that share a letter in `group` are not told apart.")
+        remarks.append("Models that share a letter in `group` are not apart.")
     if len(pairs):
         tests = "McNemar's exact test over clusters"
         if (pairs["test"] == STUDENT).any():
@@ -106,7 +111,7 @@ def _remarks(found: Found, ties: str) -> list[str]:
             f"Difference: model minus against, in points, paired. p: {tests}. Holm's correction covers all"
             f" {len(pairs)} comparisons.",
             "Apart: corrected p is at most 0.05, and the interval excludes zero. Items to decide: that many"
-            " would tell the two apart with a probability of 80%, if the difference is as seen.",
+            " would separate the two with a probability of 80%, if the difference is as seen.",
         ]
         if len(pairs) > LISTED:
             remarks.append(
@@ -163,7 +168,7 @@ def draw_models(found: Found) -> Figure:
         right.plot([column] * len(rows), rows, "o", color=BLACK, markersize=3)
     right.set_xticks(range(len(letters)), letters)
     right.set_xlim(-0.5, len(letters) - 0.5)
-    right.set_xlabel("not told apart")
+    right.set_xlabel("not apart")
     right.tick_params(axis="both", length=0)
     right.spines[["left", "bottom"]].set_visible(False)
     return figure
