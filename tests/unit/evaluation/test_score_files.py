@@ -92,16 +92,18 @@ def test_scores_of_polyreward_are_read_with_templates_and_languages():
     found = read_score_files(["rm_en.parquet"])
     assert right(found) == {"rm": [1, 0, 0]} and found["template"].tolist() == ["t", "t", "s"]
     assert right(read_score_files(["alone.parquet"])) == {"alone": [1, 0, 0]}
-    both = pd.concat([pd.read_parquet(f"rm_{language}.parquet") for language in ("en", "ko")])
-    both.to_parquet("both.parquet")
-    assert read_score_files(["both.parquet"])["id"].tolist() == [
-        "en/1",
-        "en/2",
-        "en/3",
-        "ko/1",
-        "ko/2",
-        "ko/3",
-    ]
+    both = read_score_files(["rm_en.parquet", "rm_ko.parquet"])
+    assert both["id"].tolist() == ["en/1", "en/2", "en/3", "ko/1", "ko/2", "ko/3"]
+    write_scores(table, "other.parquet", benchmark="b", scorer="other", language="ko")
+    assert (
+        "other.parquet: language of other is ko, but in rm_en.parquet it is en; compare scores of the same"
+        in refused("rm_en.parquet", "other.parquet")
+    )
+    lines("theirs.jsonl", PAIRS)
+    assert right(read_score_files(["rm_ko.parquet", "theirs.jsonl"])) == {
+        "rm": [1, 0, 0],
+        "theirs": [1, 0, 0],
+    }
 
 
 def test_rewardbench_s_own_results_and_its_released_scores_are_read():

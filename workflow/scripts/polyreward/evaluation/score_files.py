@@ -253,59 +253,82 @@ def _is_tied(subset: str) -> bool:
 
 
 def _with_parts(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose ids begin with the data, benchmark and language, where there are several."""
+    """Return a table whose ids begin with the data, benchmark or language, where a model has an id in several
+    of them."""
     for part in PARTS:
-        if table[part].nunique() > 1:
+        several = (table.groupby("model")[part].nunique() > 1).any()
+        if several and table.duplicated(["model", "id"]).any():
             table = table.assign(id=table[part] + "/" + table["id"])
     return table
 
 
 def _unlike(table: pd.DataFrame) -> Iterator[str]:
     """Yield why models cannot be compared: one is there twice, or their items differ."""
-    for model, of_model in table.groupby("model", sort=False):
-        files = list(of_model["path"].unique())
-        if len(files) > 1:
-            yield (
-                f"{' and '.join(files)}: the model `{model}` is in each; name one of them, or give --columns"
-                f" model={NUMBERED}, which calls models by their files"
-            )
-    groups = dict(iter(table.groupby(["path", "model"], sort=False)))
-    for (path, model), rows in groups.items():
-        ids = rows["id"][rows["id"].duplicated()].unique()
-        if len(ids):
-            yield (
-                f"{path}: {len(ids)} ids appear more than once for {model} (first: {ids[0]}); keep one row of"
-                " each, or name another column with --columns id=NAME"
-            )
-    items = {key: dict(zip(rows["id"], rows["subset"], strict=True)) for key, rows in groups.items()}
-    (first_path, first_model), first = next(iter(items.items()))
-    for (path, model), found in items.items():
+    models = dict(iter(table.groupby("model", sort=False)))
+    for model, rows in models.items():
+        yield from _repeated(model, rows)
+    first_model, first_rows = next(iter(models.items()))
+    first, first_files = _subsets(first_rows), _files(first_rows)
+    for model, rows in models.items():
+        found, files = _subsets(rows), _files(rows)
+        for part in PARTS[1:]:
+            ours, others = ({*of[part]} - {""} for of in (rows, first_rows))
+            if ours and others and ours != others:
+                yield (
+                    f"{files}: {part} of {model} is {', '.join(sorted(ours))}, but in {first_files} it is"
+                    f" {', '.join(sorted(others))}; compare scores of the same"
+                )
         unlike = {"lacks": first.keys() - found.keys(), "adds": found.keys() - first.keys()}
         if any(unlike.values()):
             said = [f"{verb} {len(ids)} (such as {min(ids)})" for verb, ids in unlike.items() if ids]
             yield (
-                f"{path}: the items of {model} are not those of {first_model} in {first_path}: it"
+                f"{files}: the items of {model} are not those of {first_model} in {first_files}: it"
                 f" {' and '.join(said)}. Score both on the same items, or take the others out"
             )
         moved = sorted(one for one in found.keys() & first.keys() if found[one] != first[one])
         if moved:
             yield (
-                f"{path}: {len(moved)} items of {model} are in other subsets than in {first_path} (first:"
+                f"{files}: {len(moved)} items of {model} are in other subsets than in {first_files} (first:"
                 f" {moved[0]}, in `{found[moved[0]]}` and `{first[moved[0]]}`); correct one of the files"
             )
     several = table.groupby("id")["cluster"].nunique() > 1
     if several.any():
-        files = " and ".join(table["path"].unique())
         yield (
-            f"{files}: {several.sum()} items have different clusters in them (first: {several.idxmax()});"
-            " correct them, or name the column with --columns cluster=NAME"
+            f"{_files(table)}: {several.sum()} items have different clusters in them (first:"
+            f" {several.idxmax()}); correct them, or name the column with --columns cluster=NAME"
         )
     if _clusters(table).nunique() == 1:
         yield (
-            f"{' and '.join(table['path'].unique())}: all items are of one cluster, so that"
+            f"{_files(table)}: all items are of one cluster, so that"
             " no interval can be had. Name another column with --columns cluster=NAME. Or give --columns"
             f" cluster={NUMBERED}, if items are independent"
         )
+
+
+def _repeated(model: str, rows: pd.DataFrame) -> Iterator[str]:
+    """Yield what is there twice of a model: rows of a file, or files."""
+    within = rows[rows.duplicated(["path", "id"])]
+    for path, repeated in within.groupby("path", sort=False):
+        ids = repeated["id"].unique()
+        yield (
+            f"{path}: {len(ids)} ids appear more than once for {model} (first: {ids[0]}); keep one row of"
+            " each, or name another column with --columns id=NAME"
+        )
+    once = rows.drop_duplicates(["path", "id"])
+    shared = once[once["id"].duplicated(keep=False)]
+    if len(shared):
+        yield (
+            f"{_files(shared)}: the model `{model}` is in each; name one of them, or give --columns"
+            f" model={NUMBERED}, which calls models by their files"
+        )
+
+
+def _subsets(rows: pd.DataFrame) -> dict[str, str]:
+    return dict(zip(rows["id"], rows["subset"], strict=True))
+
+
+def _files(rows: pd.DataFrame) -> str:
+    return " and ".join(rows["path"].unique())
 
 
 def _clusters(table: pd.DataFrame) -> pd.Series:
