@@ -40,6 +40,15 @@ def test_the_errors_to_decide_are_those_of_a_t_test_s_power(freedom, expected):
         assert stats.nct.sf(stats.t.ppf(0.975, freedom), freedom, found) == pytest.approx(0.8, abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("confidence", "freedom"), [(1 - 0.05 / 1260, 50), (1 - 0.05 / 1260, 2), (0.95, 1), (0.5, 4)]
+)
+def test_the_errors_to_decide_have_that_power_also_at_the_levels_of_many_comparisons(confidence, freedom):
+    found = errors_to_decide(confidence, freedom)
+    power = stats.nct.sf(stats.t.isf((1 - confidence) / 2, freedom), freedom, found)
+    assert power == pytest.approx(0.8, abs=1e-4)
+
+
 def test_units_divide_their_own_variance_and_not_that_between_trainings():
     assert scaled(Measured(3.0, 100), 2) == pytest.approx((3 / np.sqrt(2), 199))
     assert scaled(Measured(3.0, 100), 1) == (3, 99)

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
-from scipy.stats import norm
+from scipy.optimize import brentq
+from scipy.stats import nct, norm
 from scipy.stats import t as student
-from statsmodels.stats.power import TTestPower
 
 from polyreward.analysis.bootstrap import Between, combined_freedom
 from polyreward.analysis.verdicts import FEWEST_UNITS, UNTESTED, WIDTH, Rule
@@ -78,8 +78,9 @@ def errors_to_decide(confidence: float, freedom: float) -> float:
     freedom: of the noncentral t, or inf for the normal."""
     if np.isinf(freedom):
         return float(norm.ppf(0.5 + confidence / 2) + norm.ppf(POWER))
-    sizes = TTestPower().solve_power(nobs=freedom + 1, alpha=1 - confidence, power=POWER)
-    return float(np.squeeze(sizes) * np.sqrt(freedom + 1))
+    # statsmodels' solve_power ends early, without a word, at the small levels of corrected tests
+    least = student.isf((1 - confidence) / 2, freedom)
+    return float(brentq(lambda errors: nct.sf(least, freedom, errors) - POWER, 0, 10 * least))
 
 
 def scaled(measured: Measured, times: float) -> tuple[float, float]:
