@@ -278,3 +278,19 @@ def test_the_page_shows_what_the_command_prints(monkeypatch, capsys):
     assert f"```text\n{capsys.readouterr().out}```" in page
     head = (ROOT / "resources/example/scores.csv").read_text("utf-8").splitlines(keepends=True)[:4]
     assert f"```csv\n{''.join(head)}```" in page
+
+
+def test_models_of_several_trainings_that_are_apart_have_ranks_of_their_own():
+    generator = np.random.default_rng(3)
+    skills = {"mine": (0.70, 0.74, 0.69), "other": (0.58, 0.61, 0.60)}
+    right = {
+        f"{name}_{n}": generator.random(400) < skill
+        for name, of in skills.items()
+        for n, skill in enumerate(of)
+    }
+    found = compare(scores(**right), trainings={name: f"{name}_*" for name in skills}, interval=QUICK)
+    assert found.models[["model", "rank_low", "rank_high", "group"]].to_numpy().tolist() == [
+        ["mine", 1, 1, "a"], ["other", 2, 2, "b"],
+    ]  # fmt: skip
+    (pair,) = found.pairs.to_dict("records")
+    assert pair["apart"] and pair["test"] == "t" and 0.001 < pair["p"] == pair["p_holm"] < 0.05

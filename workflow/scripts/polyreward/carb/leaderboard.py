@@ -234,16 +234,17 @@ class Leaderboard:
 
 
 def rank_intervals(
-    values: np.ndarray, confidence: float, freedom: float, added: np.ndarray | float = 0.0
+    values: np.ndarray, confidence: float, freedom: np.ndarray | float, added: np.ndarray | float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the first and last rank that each scorer may have; all hold at once.
 
-    values: (1 + samples, scorers), first the data's own. added: (scorers,), variance that trainings add.
+    values: (1 + samples, scorers), first the data's own. freedom: of all differences, or of each (scorers,
+    scorers). added: (scorers,), variance that trainings add.
     A scorer is behind those whose lead over it is above zero by Bonferroni's intervals of all differences
     (the resamples' largest difference holds too seldom).
     Source: Mogstad, Romano, Shaikh and Wilhelm 2024, Inference for ranks, REStud 91."""
     count = values.shape[1]
-    if freedom < 1:
+    if np.min(freedom) < 1:
         return np.full(count, 1), np.full(count, count)
     differences = values[0][:, None] - values[0]  # of row over column
     errors = np.stack([(values[1:, [one]] - values[1:]).std(axis=0) for one in range(count)])

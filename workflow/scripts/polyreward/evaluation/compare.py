@@ -93,10 +93,11 @@ def compare(
     estimates = {name: whole.estimates(mean_of(names), several) for name, names in models.items()}
     models = {name: models[name] for name in sorted(models, key=lambda one: -estimates[one]["avg"].value)}
     compared = [place for place in places if LEVELS.index(place.level) <= LEVELS.index(level)]
-    pairs = _pairs(whole, compared, models, interval.confidence)
+    differences = _differences(whole, models)
+    pairs = _pairs(whole, compared, models, differences, interval.confidence)
     tied = scores.groupby("scorer")["tied"].mean()
     overall = {name: estimates[name]["avg"] for name in models}
-    found = _ranked(whole, models, overall, interval.confidence)
+    found = _ranked(whole, models, overall, differences, interval.confidence)
     found = found.assign(
         group=_groups(list(models), pairs),
         tied_pct=[100 * float(np.mean([tied[name] for name in names])) for names in models.values()],
@@ -222,17 +223,26 @@ def _parts(
     return pd.DataFrame(rows)[PART_COLUMNS]
 
 
+def _differences(whole: Comparison, models: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], dict]:
+    """Return the estimates of each pair's difference, the better model first."""
+    found = {}
+    for pair in combinations(models, 2):
+        first, second = (models[name] for name in pair)
+        weights = mean_of(first) | {name: -share for name, share in mean_of(second).items()}
+        found[pair] = whole.estimates(weights, [first, second])
+    return found
+
+
 def _pairs(
-    whole: Comparison, places: Sequence[Place], models: Mapping[str, Sequence[str]], confidence: float
+    whole: Comparison,
+    places: Sequence[Place],
+    models: Mapping[str, Sequence[str]],
+    differences: Mapping[tuple[str, str], Mapping[str, Estimate]],
+    confidence: float,
 ) -> pd.DataFrame:
-    """Return every pair of models in each place, the first the better one overall."""
-    differences = {}
-    for first, second in combinations(models, 2):
-        names = [models[first], models[second]]
-        weights = mean_of(names[0]) | {name: -share for name, share in mean_of(names[1]).items()}
-        differences[first, second] = whole.estimates(weights, names)
+    """Return every pair of models in each place."""
     rows, needed = [], []
-    family = len(places) * len(models) * (len(models) - 1) // 2
+    family = len(places) * len(differences)
     for place in places:
         n_items = _sizes(whole, place.subsets)["n_items"]
         for (first, second), found in differences.items():
@@ -289,13 +299,16 @@ def _ranked(
     of: Comparison,
     models: Mapping[str, Sequence[str]],
     overall: Mapping[str, Estimate],
+    differences: Mapping[tuple[str, str], Mapping[str, Estimate]],
     confidence: float,
 ) -> pd.DataFrame:
     """Return accuracies, ranks and the spread of trainings, a row for each model."""
     draws = of.values[..., : len(of.benchmark.sections)].mean(axis=2)
     means = [draws[:, [of.scorers.index(name) for name in names]].mean(axis=1) for names in models.values()]
     added = np.array([one.of_trainings for one in overall.values()])
-    freedom = min(one.freedom for one in overall.values())
+    freedom = np.full((len(models), len(models)), float(of.freedoms["avg"]))
+    for (one, other), place in zip(differences, combinations(range(len(models)), 2), strict=True):
+        freedom[place] = freedom[place[::-1]] = differences[one, other]["avg"].freedom
     low, high = rank_intervals(np.stack(means, axis=1), confidence, freedom, added)
     points = np.array([one.value for one in overall.values()]).round(9)
     table = pd.DataFrame(

@@ -108,8 +108,8 @@ def _remarks(found: Found, ties: str) -> list[str]:
         if (pairs["test"] == STUDENT).any():
             tests += ", or Student's t with the variance of trainings where a model has several"
         remarks += [
-            f"Difference: model minus against, in points, paired. p: {tests}. Holm's correction covers all"
-            f" {len(pairs)} comparisons.",
+            f"Difference: model minus against, in points, paired. p: {tests}.",
+            f"Comparisons that Holm's correction covers: {len(pairs)}.",
             "Apart: corrected p is at most 0.05, and the interval excludes zero. Items to decide: that many"
             " would separate the two with a probability of 80%, if the difference is as seen.",
         ]
