@@ -1,6 +1,8 @@
 """A language that brings a folder of its own: what is missing is listed at once, before anything runs, and a
 part is enough."""
 
+import shutil
+
 import pytest
 from babel.messages.pofile import read_po, write_po
 from support import ROOT, TINY, refused
@@ -134,7 +136,10 @@ def test_a_language_that_a_model_translates_needs_no_texts(german, tmp_path):
 def test_the_command_begins_a_folder_and_lists_what_it_lacks(tmp_path, capsys):
     folder = tmp_path / "de"
     assert main(["language", "update", "de", "--folder", str(folder), "--configfile", str(ROOT / TINY)]) == 0
-    assert capsys.readouterr().out.splitlines() == [str(folder / FACTS), str(folder / CATALOG)]
+    *files, last = capsys.readouterr().out.splitlines()
+    assert files == [str(folder / FACTS), str(folder / CATALOG)]
+    check = f"polyreward language check de --configfile {ROOT / TINY} --folder {folder}"
+    assert last == f"Fill in both files. Then: {check}"
     assert main(["language", "check", "de", "--folder", str(folder)]) == 1
     assert "`family` is missing" in capsys.readouterr().err
     (folder / FACTS).write_text(GERMAN.format("part"))
@@ -155,3 +160,12 @@ def test_french_is_an_overlay_whose_table_is_the_next_one_and_whose_texts_are_th
     assert not engine_of(french, "es").arguments["part"]
     used = [line.split("; ")[1] for line in check_languages(french, ROOT)[:2]]
     assert used == [f"of the {count} that this scale uses, {count}" for count in (104, 48)]
+
+
+def test_french_is_updated_in_seconds_and_a_check_ends_with_a_clear_line(tmp_path, capsys, monkeypatch):
+    shutil.copytree(ROOT / "resources/languages/fr", tmp_path / "fr")
+    monkeypatch.setattr("babel.messages.catalog.get_close_matches", None)  # which takes minutes
+    assert main(["language", "update", "fr", "--folder", str(tmp_path / "fr")]) == 0
+    french = ["--configfile", str(ROOT / TINY), str(ROOT / "workflow/scales/french.yaml")]
+    assert main(["language", "check", "fr", *french, "--folder", str(tmp_path / "fr")]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "fr: nothing is missing"

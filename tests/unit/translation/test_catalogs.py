@@ -9,8 +9,9 @@ from translation_data import ITEM, SPANISH, po
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.sources.templates import expanded, template_texts
-from polyreward.translation.catalog import read_translations, update_catalog
+from polyreward.translation.catalog import catalog_of, read_translations
 from polyreward.translation.engines import gettext_rows
+from polyreward.translation.updates import bring_up_to_date
 
 
 @pytest.fixture
@@ -130,7 +131,7 @@ def test_a_text_with_two_entries_is_named_with_both_lines(tmp_path):
 
 
 def updated(path, item):
-    update_catalog(path, [item], "es")
+    bring_up_to_date(path, [item], "es")
     with open(path, "rb") as stream:
         return read_po(stream, locale="es", abort_invalid=True)
 
@@ -154,6 +155,7 @@ def test_updating_twice_is_byte_identical(tmp_path, spanish, entries):
 
 def test_updating_keeps_translations_and_marks_changed_texts_fuzzy_until_a_person_says_otherwise(spanish):
     path = spanish(*SPANISH)
+    updated(path, ITEM)
     changed = {**ITEM, "prompt": "How do I cook some rice for {n} people in {place}?"}
     for catalog in (updated(path, changed), updated(path, changed)):
         kept, new = catalog.get("Use a pot."), catalog.get(changed["prompt"])
@@ -166,3 +168,15 @@ def test_updating_keeps_translations_and_marks_changed_texts_fuzzy_until_a_perso
         assert catalog.get(ITEM["prompt"]) is None and not catalog.obsolete
     path.write_text(re.sub("fuzzy, |#, fuzzy\n", "", path.read_text(encoding="utf-8")), encoding="utf-8")
     assert not updated(path, changed).get(changed["prompt"]).fuzzy
+
+
+def test_hundreds_of_new_texts_take_no_comparison_with_each_other(tmp_path, monkeypatch):
+    """Babel compares each new text with all translations, which took minutes on resources/languages/fr."""
+    old, new = ([{"id": f"{name}-{n}", "text": f"Text {n}."} for n in range(300)] for name in ("old", "new"))
+    items = [*old, *({**one, "text": f"New {one['text']}"} for one in new)]
+    path = tmp_path / "es.po"
+    assert bring_up_to_date(path, old, "es") and not bring_up_to_date(path, old, "es")
+    monkeypatch.setattr("babel.messages.catalog.get_close_matches", None)
+    assert bring_up_to_date(path, items, "es")
+    with open(path, "rb") as stream:
+        assert list(read_po(stream)._messages) == list(catalog_of(items, "es")._messages)

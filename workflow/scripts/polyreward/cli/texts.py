@@ -16,7 +16,8 @@ def catalog(action: str, languages: tuple[str, ...]) -> None:
     zh."""
     from polyreward.core.yaml_files import read_yaml
     from polyreward.sources.templates import data_files, read_templates, stock_items
-    from polyreward.translation.catalog import read_translations, texts_of_templates, update_catalog
+    from polyreward.translation.catalog import read_translations, texts_of_templates
+    from polyreward.translation.updates import bring_up_to_date
 
     data = checkout() / "resources/mini"
     schema = read_yaml(ROOT / "workflow/schemas/templates.schema.yaml")
@@ -27,8 +28,8 @@ def catalog(action: str, languages: tuple[str, ...]) -> None:
     for language in languages:
         path = data / "catalogs" / f"{language}.po"
         if action == "update":
-            update_catalog(path, [*templates, *stock], language)
-            print(f"{path}: written")
+            changed = bring_up_to_date(path, [*templates, *stock], language)
+            print(f"{path}: {'written' if changed else 'unchanged'}")
         try:
             print(f"{path}: {len(read_translations(path, language, texts))} texts, all translated")
         except PolyrewardError as error:
@@ -62,9 +63,14 @@ def language(action: str, language: str, folder: str | None, configfile: tuple[s
 
     root = checkout()
     models = read_models(configfile, root)
+    options = [f"--configfile {' '.join(configfile)}"] if configfile else []
     if folder is None:
         folder = models.settings.language_folders.get(language, f"resources/languages/{language}")
+    else:
+        options.append(f"--folder {folder}")
     if action == "update":
         print("\n".join(map(str, update_folder(language, root / folder, models, root))))
+        print(f"Fill in both files. Then: {' '.join(['polyreward language check', language, *options])}")
         return
     print("\n".join(check_languages(with_language(models, language, folder, root), root)))
+    print(f"{language}: nothing is missing")
