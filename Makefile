@@ -1,7 +1,7 @@
 # Each target makes the environment if it is missing, then calls the tool.
 #   make results/table1.csv   Table 1 of the transfer paper at scale mini
 #   make                      every table, figure and notebook, and results/report.html, which shows them
-#   make report               results/report.html of existing results
+#   make report               results/report.html of existing results; RESULTS=results/tiny for another scale
 #   make test                 the quick tests (minutes); make test-all adds the slow ones
 
 # Python for the environment, 3.11 to 3.13; by default the best one found.
@@ -41,8 +41,9 @@ all: $(READY)
 	$(BIN)/snakemake --report results/snakemake_report.html all
 	$(BIN)/polyreward report results
 
-# The page of existing results, in seconds; for missing ones it says how to make them.
-report: results/report.html
+# The page of existing results, in seconds; for missing ones it says how to make them: make report RESULTS=results/tiny
+RESULTS ?= results
+report: $(RESULTS)/report.html
 
 %/report.html: $(READY) FORCE
 	$(BIN)/polyreward report $(@D)
@@ -178,7 +179,6 @@ lock-check: $(READY)
 
 # Check that results are unchanged, and that a rebuild in a temporary folder gives the same bytes:
 #   make verify   make verify RESULTS=results/tiny   make verify RESULTS=results/tiny ARTIFACT=table1
-RESULTS ?= results
 # Name of a table or figure, such as table1; by default all.
 ARTIFACT ?=
 NAMED = $(if $(ARTIFACT),$(notdir $(firstword $(wildcard $(addprefix $(RESULTS)/$(ARTIFACT).,csv png html ipynb)) $(ARTIFACT))))

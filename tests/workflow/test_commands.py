@@ -257,3 +257,9 @@ def test_each_file_of_tests_that_a_page_names_is_there():
     named = set(re.findall(r"(?:pytest |`)(tests/[\w/.]+)", texts))
     assert len(named) > 10
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_make_report_takes_the_scale_of_results():
+    assert [line.split(" report ")[1] for line in made_by("make report RESULTS=results/tiny")] == [
+        "results/tiny"
+    ]

@@ -75,8 +75,12 @@ def test_without_sums_or_with_an_artifact_that_is_not_there_it_is_said(results, 
     assert "make results/tiny/SHA256SUMS" in capsys.readouterr().err
     assert main(["verify", "results/tiny", "table9.csv"]) == 1
     assert "table9.csv: no such file in results/tiny; make it first" in capsys.readouterr().err
-    assert main(["verify", "results/tiny", "table1.csv"]) == 0
-    assert "as made are 0 files of artifacts, 1 of scores and states, 1 models" in capsys.readouterr().out
+    assert main(["verify", "results/tiny", "table1.csv"]) == 1
+    out, err = capsys.readouterr()
+    assert "as made are 0 files of artifacts, 1 of scores and states, 1 models" in out
+    assert "results/tiny/table1.csv: not checked, as there is no results/tiny/SHA256SUMS" in err
+    assert main(["verify", "results", "table1.csv"]) == 1
+    assert "or name a folder that has it: RESULTS=results/tiny" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

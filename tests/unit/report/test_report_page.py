@@ -6,12 +6,12 @@ from html.parser import HTMLParser
 
 import pytest
 from made_up_results import HOSTILE, page_of, write_made_up
-from tiny_models import ROOT
+from support import ROOT, checkout, refused
 
 from polyreward import cli
 from polyreward.core.errors import PolyrewardError
 from polyreward.report.artifacts import files_of, sentences
-from polyreward.report.page import policy_of
+from polyreward.report.page import policy_of, write_page
 from polyreward.report.results import read_results
 
 STYLE = (ROOT / "workflow/report/page/style.css").read_text(encoding="utf-8")
@@ -169,6 +169,14 @@ def test_an_empty_folder_says_what_to_run(tmp_path, capsys):
     assert "no table, figure or notebook is here yet; make one, as by `make results/tiny/table1.csv`" in said
     assert "`snakemake --cores all all --configfile workflow/scales/tiny.yaml`" in said
     assert not (tmp_path / "results/tiny/report.html").exists()
+
+
+def test_an_empty_folder_names_the_scale_that_has_tables(tmp_path):
+    project = checkout(tmp_path / "project")
+    (project / "results/tiny").mkdir(parents=True)
+    (project / "results/tiny/table1.csv").touch()
+    text = refused(write_page, read_results(project / "results", (), project), tmp_path / "r.html", project)
+    assert text.endswith("; or show results/tiny, which has tables: `make report RESULTS=results/tiny`")
 
 
 def test_the_command_writes_the_page_and_names_what_is_missing(results, capsys):

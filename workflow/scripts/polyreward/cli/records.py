@@ -31,19 +31,26 @@ def verify(
     """Check by checksums that all files in RESULTS are as they were made. Run it in the project's folder.
 
     ARTIFACTS are files in RESULTS: of tables and figures, only these are checked. The exit status is 1 if a
-    file has changed."""
+    file has changed, or has no checksum."""
     from polyreward.artifacts.sums import artifact_files
-    from polyreward.ops.scales import overlays_of
-    from polyreward.ops.verify import artifact_sums, check_rebuild, check_sums
+    from polyreward.ops.scales import others_with, overlays_of
+    from polyreward.ops.verify import artifact_sums, check_rebuild, check_sums, not_covered
 
     sums = artifact_sums(results) if (results / "SHA256SUMS").is_file() or not artifacts else {}
     names = artifact_files(results, artifacts) if artifacts else sorted(sums)
     missing = [name for name in artifacts if name not in names]
-    raise_all((f"{name}: no such file in {results}; make it first" for name in missing), "verify")
+    problems = []
+    for name in missing:
+        others = others_with(f"{name}*", results, Path.cwd())
+        there = f", or name a folder that has it: RESULTS={others[0]}" if others else ""
+        problems.append(f"{name}: no such file in {results}; make it first{there}")
+    raise_all(problems, "verify")
     made_with = overlays_of(results, Path.cwd(), configfile) if rebuild else []
     print(check_sums(results, {name: sha256 for name, sha256 in sums.items() if name in names}))
     if rebuild:
         print(check_rebuild(results, names, Path.cwd(), made_with, cores))
+    else:
+        raise_all(not_covered(results, names, sums), "verify")
 
 
 @click.command("overlays", short_help="Print the overlays that a file of results is made with.")

@@ -55,5 +55,13 @@ def overlays_of_file(path: Path, root: Path) -> list[str]:
     )
 
 
+def others_with(name: str, results: Path, root: Path) -> list[str]:
+    """Return the results folders of other scales that have a file of a name, or pattern."""
+    paths = [root / "config.yaml", *_overlays(root).values()]
+    folders = [(read_yaml(path) or {}).get("results") for path in paths if path.is_file()]
+    found = [one for one in dict.fromkeys(folders) if one and any((root / one).glob(name))]
+    return [one for one in found if (root / one).resolve() != results.resolve()]
+
+
 def _overlays(root: Path) -> dict[str, Path]:
     return {path.stem: path for path in sorted((root / "workflow/scales").glob("*.yaml"))}

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
@@ -20,7 +20,9 @@ SHOWN = 200  # characters of a line in a message
 def artifact_sums(results: Path) -> dict[str, str]:
     """Return {file of an artifact: SHA-256} of a results folder."""
     if not (results / SUMS).is_file():
-        raise PolyrewardError(f"{results / SUMS}: no such file; `make {results / SUMS}`, or name artifacts")
+        raise PolyrewardError(
+            f"{results / SUMS}: no such file; `make {results / SUMS}` makes all of this scale and writes it"
+        )
     return read_sums(results / SUMS)
 
 
@@ -48,6 +50,18 @@ def check_sums(results: Path, sums: Mapping[str, str]) -> str:
     raise_all(problems, f"{results}: delete what is named here and run the command that makes it again")
     counts = f"{len(sums)} files of artifacts, {len(files)} of scores and states, {len(folders)} models"
     return f"{results}: as made are {counts}"
+
+
+def not_covered(results: Path, names: Iterable[str], sums: Mapping[str, str]) -> Iterator[str]:
+    """Yield each artifact that no checksum covers, and what to do."""
+    why = f"{SUMS} does not name it" if (results / SUMS).is_file() else f"there is no {results / SUMS}"
+    for name in names:
+        if name not in sums:
+            yield (
+                f"{results / name}: not checked, as {why}. `make verify RESULTS={results}"
+                f" ARTIFACT={Path(name).stem}` compares it with a rebuild. `make {results / SUMS}` makes all of"
+                " this scale and writes checksums"
+            )
 
 
 def check_rebuild(

@@ -15,6 +15,7 @@ from polyreward.carb.downstream.correlation import R2, P
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import sha256_of
 from polyreward.core.tables import read_csv
+from polyreward.ops.scales import others_with
 from polyreward.report.results import Results
 from polyreward.report.tables import Table, read_csv_table, read_rendered, table_of
 from polyreward.sheet.registry import CATEGORIES
@@ -27,9 +28,13 @@ def shown_artifacts(results: Results, root: Path) -> dict[str, list[Shown]]:
     """Return {category: its artifacts} in the registry's order; root: the checkout."""
     shown = [shown_artifact(results, name, root) for name in results.targets]
     if not any(one.made for one in shown):
+        others = others_with("*.csv", results.folder, root)
+        there = "".join(
+            f"; or show {other}, which has tables: `make report RESULTS={other}`" for other in others
+        )
         raise PolyrewardError(
             f"{results.folder}: no table, figure or notebook is here yet; make one, as by"
-            f" `{results.command('table1.csv')}`, or everything by `{results.command_of_all}`"
+            f" `{results.command('table1.csv')}`, or everything by `{results.command_of_all}`{there}"
         )
     listed = {name: [one for one in shown if one.category == name] for name in CATEGORIES.values()}
     return {category: found for category, found in listed.items() if found}
