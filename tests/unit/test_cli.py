@@ -135,6 +135,23 @@ def test_a_model_that_can_only_be_a_folder_is_not_asked_of_the_hub(
     assert f"polyreward: score: 1 problem\n  - {source}: {problem}" in capsys.readouterr().err
 
 
+def test_a_wrong_option_is_named_before_pairs_are_read_and_pytorch_is_imported(rows_file, monkeypatch):
+    rows_file.write_text("{not json\n")
+    command = ["score", "here", str(rows_file), "--out", "o.xlsx", "--against", "other"]
+    script = f"import sys, polyreward.cli; polyreward.cli.main({command}); sys.exit('torch' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", script], cwd=rows_file.parent, capture_output=True, text=True)
+    assert ran.returncode == 0 and "score: 3 problems" in ran.stderr and "JSON" not in ran.stderr
+
+
+def test_a_model_that_is_no_folder_is_said_to_be_taken_for_the_hub_s(rows_file, monkeypatch, capsys):
+    monkeypatch.chdir(rows_file.parent)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert score("my-rm", "rows.jsonl", "out.parquet") == 1
+    *said, refusal = capsys.readouterr().err.splitlines()
+    assert said[-1] == "my-rm: there is no such folder here, so it is taken for the hub's"
+    assert refusal.startswith("polyreward: ")
+
+
 # --- catalogs
 
 

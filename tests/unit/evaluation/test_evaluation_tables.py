@@ -6,7 +6,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from polyreward.core.tables import read_sealed
-from polyreward.evaluation.score import short_names
+from polyreward.evaluation.options import short_names
 from polyreward.evaluation.tables import accuracy_tables, one_table, with_others, write_by_suffix
 
 

@@ -94,7 +94,11 @@ def score(
             kind = "option" if name == "--out" else "argument"
             raise click.MissingParameter(param_hint=f"'{name}'", param_type=kind)
 
-    from polyreward.evaluation.score import score_models, summary
+    from polyreward.evaluation.options import checked
+
+    checked(every_model, every_file, out, **options)
+
+    from polyreward.evaluation.score import score_models, summary  # imports PyTorch, which takes seconds
 
     print(printable(summary(score_models(every_model, every_file, out, **options), options["limit"])))
 
@@ -212,9 +216,13 @@ def inspect(file: str, layout: str | None, limit: int | None, model: str | None,
     found = read_pair_file(file, limit, layout)
     lines = [found.summary(), *overview(found)]
     if model:
+        from polyreward.core.logs import announce
         from polyreward.core.seals import intact
+        from polyreward.evaluation.options import NO_FOLDER
         from polyreward.scoring.load import load_tokenizer
 
+        if not Path(model).exists():
+            announce(NO_FOLDER.format(model))
         refusal, remarks = template_remarks(load_tokenizer(intact(model)), found.rows, model, max_length)
         lines += [*filter(None, [refusal]), *remarks] or [f"{model}: takes every pair whole"]
     print(printable("\n".join(lines)))

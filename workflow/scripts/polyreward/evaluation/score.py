@@ -2,22 +2,21 @@
 
 import dataclasses
 import gc
-from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePath
+from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
 
 from polyreward.analysis.accuracy import ALL
-from polyreward.core.errors import PolyrewardError, raise_all, unknown, unknown_name
+from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.files import unwritable
-from polyreward.core.kinds import REWARD_KINDS
 from polyreward.core.logs import announce
 from polyreward.core.seals import intact
 from polyreward.core.tables import as_markdown, p_text
 from polyreward.evaluation.inspection import template_remarks
 from polyreward.evaluation.kept import made_of, read_kept, write_kept
+from polyreward.evaluation.options import NO_FOLDER, checked
 from polyreward.evaluation.tables import (
-    SUFFIXES,
     accuracy_tables,
     one_at_a_time,
     one_table,
@@ -26,7 +25,7 @@ from polyreward.evaluation.tables import (
     write_by_suffix,
 )
 from polyreward.prepare.pair_files import examples_of, read_pairs
-from polyreward.scoring.families import load_reward_model, source_problems
+from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.load import load_tokenizer
 from polyreward.scoring.pairs import score_rows
 
@@ -87,43 +86,29 @@ def score_models(
         PolyrewardError: lists all that is wrong with what is given, or after the last model all that failed.
     """
     models, data = list(map(str, models)), list(map(str, data))
-    folder = Path(out) if out is not None and (Path(out).is_dir() or not Path(out).suffix) else None
-    problems = [*_named_wrong(models, "model"), *_named_wrong(data, "file of pairs")]
-    problems += unknown("--kind", [kind], REWARD_KINDS, "core/kinds.py")
-    if reference and kind != "implicit":
-        problems.append(f"--reference: a {kind} has none; add --kind implicit")
-    if revision and len(models) > 1:
-        problems.append("--revision: is one model's commit; score each hub id by itself, into one folder")
-    counts = {"--limit": limit, "--max-length": max_length, "--token-budget": token_budget}
-    problems += [
-        f"{name}: {given} is less than one; give 1 or more"
-        for name, given in counts.items()
-        if given is not None and given < 1
-    ]
-    if not beta > 0:
-        problems.append(f"--beta: {beta} is not above 0; give a positive number, such as 0.1")
-    if folder and folder.exists() and not folder.is_dir():
-        problems.append(f"--out: {out}: is a file without a known suffix; name a folder or another file")
-    if out is not None and folder is None and Path(out).suffix.lower() not in SUFFIXES:
-        known = f"use {', '.join(SUFFIXES)}, or name a folder"
-        problems.append(f"--out: {out}: `{Path(out).suffix}` is no format that is written here; {known}")
-    problems += [problem for one in (*models, reference) if one for problem in source_problems(one)]
-    names, files = short_names(models, with_suffix=True), short_names(data, with_suffix=False)
-    if against is not None:
-        against = names.get(against, against)
-        if against not in names.values():
-            problems.append(f"--against: {unknown_name(against, list(names.values()), 'this run')}")
-        if len(models) == 1:
-            problems.append("--against: there is only one model; add one with --model")
+    asked = checked(
+        models,
+        data,
+        out,
+        against=against,
+        limit=limit,
+        kind=kind,
+        reference=reference,
+        beta=beta,
+        revision=revision,
+        max_length=max_length,
+        token_budget=token_budget,
+    )
+    names, files, folder, against = asked.names, asked.files, asked.folder, asked.against
     rows, unread = {}, []
     for path, name in files.items():
         try:
             rows[name] = read_pairs(path, limit, layout)
         except PolyrewardError as error:
             unread.append(str(error))
-    if len(unread) == 1 and not problems:
+    if len(unread) == 1 and not asked.sources:
         raise PolyrewardError(unread[0])
-    raise_all(problems + unread, "score")
+    raise_all(asked.sources + unread, "score")
     if out is not None:
         places = [folder / "accuracy.csv", *(folder / name / "a" for name in rows)] if folder else [Path(out)]
         refused = {place: reason for place in places if (reason := unwritable(place))}
@@ -142,6 +127,8 @@ def score_models(
         entry = {"kind": kind, "source": source, "revision": revision, "verdict": verdict}
         if reference:
             entry.update(reference={"source": reference}, beta=beta)
+        if not Path(source).exists():
+            announce(NO_FOLDER.format(source))
         try:
             made = made_of(entry, rows, scoring) if folder else {}
             for name, content in made.items():
@@ -184,15 +171,6 @@ def score_models(
     elif out is not None:
         write_by_suffix(one_table(scores), Path(out))
     return Evaluation(table, subsets, scores, kept, against)
-
-
-def _named_wrong(sources: Sequence[str], what: str) -> Iterator[str]:
-    if not sources:
-        yield f"no {what} is named; name one or more"
-    paths = [PurePath(source) for source in sources]
-    for path in dict.fromkeys(paths):
-        if paths.count(path) > 1:
-            yield f"{path}: is named {paths.count(path)} times; name each {what} once"
 
 
 def _check_template(entry: dict, model: str, rows: dict[str, list[dict]], max_length: int) -> None:

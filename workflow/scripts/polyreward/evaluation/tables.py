@@ -20,7 +20,6 @@ from polyreward.core.tables import read_csv, write_csv, write_sealed
 INTERVAL = Interval(samples=2000, confidence=0.95, seed=42)
 KEY = ["data", "model"]
 DIFFERENCE = ["difference", "difference_low", "difference_high", "p_mcnemar"]
-SUFFIXES = (".parquet", ".csv")
 
 Scores = Mapping[tuple[str, str], pd.DataFrame]  # {(data, model): table of scoring.pairs.score_rows}
 

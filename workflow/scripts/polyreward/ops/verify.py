@@ -59,8 +59,8 @@ def not_covered(results: Path, names: Iterable[str], sums: Mapping[str, str]) ->
         if name not in sums:
             yield (
                 f"{results / name}: not checked, as {why}. `make verify RESULTS={results}"
-                f" ARTIFACT={Path(name).stem}` compares it with a rebuild. `make {results / SUMS}` makes all of"
-                " this scale and writes checksums"
+                f" ARTIFACT={Path(name).stem}` compares it with a rebuild. `make {results / SUMS}` makes"
+                " all of this scale and writes checksums"
             )
 
 
