@@ -94,3 +94,13 @@ def test_a_model_that_no_card_holds_is_refused_before_any_job_starts(toy):
     ran, most = toy(resources=LARGE, memory_mb=64_000)
     assert ran.returncode != 0 and most == 0
     assert "toy: a/large needs 29 GiB on one GPU, of 24; spread it (`gpus` in its entry)" in ran.stdout
+
+
+KEYED = """mem_mb=ModelJob("score", lambda wildcards: [{"server": {"url": "http://localhost:1/v1", "model": "my-model",
+            "api_key_variable": "UNSET_KEY"}}], None, {}, "bfloat16", 1, True, 60, 1000),"""
+
+
+def test_a_key_that_is_not_set_is_named_before_any_job_starts(toy):
+    ran, most = toy(resources=KEYED)
+    assert ran.returncode != 0 and most == 0
+    assert "UNSET_KEY is not set, and holds the key for my-model. Set it: export UNSET_KEY=" in ran.stdout

@@ -12,6 +12,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.ops import planning
 from polyreward.ops.hours import START_S, Estimate, card_speeds
 from polyreward.ops.planning import (
+    asked_of_servers,
     by_rule,
     disk_gib,
     missing_disk,
@@ -21,7 +22,7 @@ from polyreward.ops.planning import (
     read_speeds,
     too_long,
 )
-from polyreward.ops.resources import Job, ModelJob, too_large
+from polyreward.ops.resources import Job, ModelJob, too_large, unset_keys
 from polyreward.settings.base import Lora
 from polyreward.sheet.entries import read_models
 
@@ -111,16 +112,35 @@ def test_a_disk_that_is_too_small_is_named_with_what_it_lacks(tmp_path, monkeypa
 def test_missing_keys_are_named_with_what_wants_them(jobs, paper):
     token, key = missing_keys(jobs, paper, {})
     assert token.startswith(
-        "HF_TOKEN is not set, and gemma-3-27b-it, gemma-3-4b-it, llama-3.1-70b-instruct, "
+        "HF_TOKEN is not set, and is needed for gemma-3-27b-it, gemma-3-4b-it, llama-3.1-70b-instruct, "
     )
-    assert key.startswith("OPENAI_API_KEY is not set, and gpt-4-turbo-2024-04-09, gpt-4.1-2025-04-14, gpt-4o")
+    assert key.startswith(
+        "OPENAI_API_KEY is not set, and holds the key for gpt-4-turbo-2024-04-09, gpt-4.1-2025-04-14, gpt-4o"
+    )
     assert missing_keys(jobs, paper, {"HF_TOKEN": "x", "OPENAI_API_KEY": "y"}) == []
+
+
+def test_what_a_judge_on_a_server_is_asked_is_counted_before_it_costs(tmp_path, monkeypatch):
+    """26 templates of each of four sections, with two wrong answers each, in both orders, in five languages."""
+    (tmp_path / "judge.yaml").write_text(
+        "reward_models:\n  my-judge:\n    {kind: generative, verdict: text, server: {url: 'http://localhost:1/v1',"
+        " model: my-model, api_key_variable: UNSET_KEY}}\n"
+    )
+    overlays = [TINY, str(tmp_path / "judge.yaml")]
+    jobs = planned_jobs(["results/tiny/table2.csv"], overlays, ROOT)
+    models = read_models(overlays, ROOT)
+    (row,) = asked_of_servers(jobs, Estimate(models, card_speeds(80, {}))).to_dict("records")
+    assert (row["judge"], row["requests"]) == ("my-model", 26 * 4 * 2 * 2 * 5)
+    assert (row["read (M)"], row["written (M)"]) == (2080 * 900 / 1e6, 2080 * 512 / 1e6)
+    (line,) = unset_keys(jobs, {})
+    assert line.startswith("UNSET_KEY is not set, and holds the key for my-model. Set it: export UNSET_KEY=")
+    assert unset_keys(jobs, {"UNSET_KEY": "x"}) == []
 
 
 def test_the_plan_says_first_what_does_not_fit_and_how_each_number_came_about(monkeypatch):
     monkeypatch.setattr(planning, "known_seconds", lambda folder: {"reward_model": [1800.0]})
     text = plan_text(["results/tiny/table1.csv"], [TINY], ROOT)
-    parts = ["# Scale results/tiny: ", " 5.0 hours for the 10 of rules that ran", "**Hours** are", "**Estimate** is of hours in which models compute", "## What does not fit", "## Keys", "## Jobs", "| reward_model ", "## Disk"]  # fmt: skip
+    parts = ["# Scale results/tiny: ", " 5.0 hours for the 10 of rules that ran", "**Hours** are", "**Estimate** is of hours in which models compute", "## What does not fit", "## Keys", "## Judges on servers", "None is asked", "## Jobs", "| reward_model ", "## Disk"]  # fmt: skip
     places = [text.index(part) for part in parts]
     assert places == sorted(places) and "nan" not in text
 

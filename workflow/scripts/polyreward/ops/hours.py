@@ -135,6 +135,24 @@ class Estimate:
                 reads = texts * (ITEM + longest)
         return reads, steps, learns
 
+    def requests(self, job: Job, one_question: bool) -> float:
+        """Return how often a job asks a judge: an item's answers are shown as often as there are answers.
+
+        one_question: the judge has a question of its own for two answers, which it is asked once.
+        """
+        carb, times = self.settings.carb, 1 if one_question else 2
+        if job.rule in ("ready_made_scores", "single_scores"):
+            languages = self.settings.languages if job.rule == "ready_made_scores" else [""]
+            return times * self._pairs(job.wildcards.benchmark) * len(languages)
+        if job.rule == "carb_scores":
+            return 4 * len(carb.domains) * len(carb.cultures) * (carb.items_per_cell or ITEMS)
+        return self._work(job.rule, job.wildcards)[0] / ITEM  # each answer that is read
+
+    def _pairs(self, benchmark: str) -> float:
+        """Return a benchmark's pairs. Requests of templates have several fills and kinds of wrong answers."""
+        each = (self.settings.fills_per_template or 1) * (self.settings.kinds_per_request or 1)
+        return self._rows(benchmark) * (1 if benchmark in ROWS else each)
+
     def _rows(self, benchmark: str) -> float:
         """Return the pairs of a benchmark that are drawn."""
         sections = self.models.catalog.benchmarks.get(benchmark, {}).get("sections", ())

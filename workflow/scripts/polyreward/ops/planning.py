@@ -12,11 +12,12 @@ import pandas as pd
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import as_markdown
-from polyreward.ops.hours import Estimate, card_speeds
+from polyreward.ops.hours import QUESTION, Estimate, card_speeds
 from polyreward.ops.memory import gib
 from polyreward.ops.progress import known_seconds
-from polyreward.ops.resources import Job, parameters_b, too_large
+from polyreward.ops.resources import Job, parameters_b, too_large, unset_keys
 from polyreward.ops.workflow import described, dry_run_jobs
+from polyreward.scoring.generative import NEW_TOKENS
 from polyreward.sheet.entries import Models, read_models
 
 TRAINED = ("train", "supervise", "grpo")
@@ -59,6 +60,8 @@ def plan_text(
         _listed(problems) or "Models of known size and the disk do.",
         "## Keys",
         _listed(missing_keys(jobs, models, os.environ)) or "None is missing.",
+        "## Judges on servers",
+        _judges(asked_of_servers(jobs, estimate)),
         "## Jobs",
         as_markdown(table.round(1).astype(object).fillna(""), floatfmt=",.1f", intfmt=","),
         "## Disk of models (GiB)",
@@ -146,7 +149,7 @@ def missing_disk(needed_gib: float, results: Path) -> list[str]:
 
 def missing_keys(jobs: Sequence[Job], models: Models, environment: Mapping[str, str]) -> list[str]:
     """Return a line for each key that the jobs' models, data or servers need and the environment lacks."""
-    wanted: dict[str, set[str]] = {}
+    names = set()
     catalogs = {
         "base_model": ("base", models.catalog.models),
         "dataset": ("dataset", models.catalog.datasets),
@@ -156,16 +159,41 @@ def missing_keys(jobs: Sequence[Job], models: Models, environment: Mapping[str, 
             wildcard, catalog = catalogs[job.rule]
             name = job.wildcards[wildcard]
             if "gated" in catalog[name].get("terms", ""):
-                wanted.setdefault("HF_TOKEN", set()).add(name)
-        for server in (one.get("server", {}) for one in job.held):
-            if "api_key_variable" in server:
-                wanted.setdefault(server["api_key_variable"], set()).add(server["model"])
-    how = {"HF_TOKEN": " (gated): accept their terms on the hub and set it, or `hf auth login`"}
-    return [
-        f"{variable} is not set, and {', '.join(sorted(names))} want it{how.get(variable, '')}"
-        for variable, names in wanted.items()
-        if not environment.get(variable)
-    ]
+                names.add(name)
+    gated = []
+    if names and not environment.get("HF_TOKEN"):
+        gated = [
+            f"HF_TOKEN is not set, and is needed for {', '.join(sorted(names))} (gated): accept their terms"
+            " on the hub and set it, or `hf auth login`"
+        ]
+    return gated + unset_keys(jobs, environment)
+
+
+def asked_of_servers(jobs: Iterable[Job], estimate: Estimate) -> pd.DataFrame:
+    """Return what is asked of each judge on a server: requests, and millions of tokens read and written."""
+    rows = []
+    for job in jobs:
+        for entry in (one for one in job.held if "server" in one):
+            requests = estimate.requests(job, "question" in entry)
+            labels = entry.get("verdict", "labels") == "labels"
+            written = 1 if labels else entry.get("max_new_tokens", NEW_TOKENS)
+            read, most = requests * QUESTION / 1e6, requests * written / 1e6
+            name, url = entry["server"]["model"], entry["server"]["url"]
+            rows.append(
+                {"judge": name, "server": url, "requests": requests, "read (M)": read, "written (M)": most}
+            )
+    columns = ["judge", "server", "requests", "read (M)", "written (M)"]
+    return pd.DataFrame(rows, columns=columns).groupby(["judge", "server"], as_index=False).sum()
+
+
+def _judges(asked: pd.DataFrame) -> str:
+    if asked.empty:
+        return "None is asked."
+    table = as_markdown(asked.astype({"requests": int}), floatfmt=",.2f", intfmt=",")
+    return (
+        f"{table}\n\nTokens are millions: about {QUESTION} read for each request, and at most as many written"
+        " as a reply may have. Replies that are kept from an earlier run are not asked for again."
+    )
 
 
 def _listed(lines: Iterable[str]) -> str:

@@ -165,6 +165,20 @@ class Job:
         return self.model.entries(self.wildcards) if self.model and self.model.kind != "load" else []
 
 
+def unset_keys(jobs: Iterable[Job], environment: Mapping[str, str]) -> list[str]:
+    """Return a line for each variable of a server's key that jobs need and the environment lacks."""
+    servers = [entry["server"] for job in jobs for entry in job.held if "server" in entry]
+    wanted: dict[str, set[str]] = {}
+    for server in servers:
+        if "api_key_variable" in server and not environment.get(server["api_key_variable"]):
+            wanted.setdefault(server["api_key_variable"], set()).add(server["model"])
+    return [
+        f"{variable} is not set, and holds the key for {', '.join(sorted(models))}. Set it:"
+        f" export {variable}=... (for a server that wants no key, leave out `api_key_variable`)"
+        for variable, models in wanted.items()
+    ]
+
+
 @dataclass(frozen=True)
 class JobResources:
     """Memory, time and GPUs of jobs, as rules state them.

@@ -1,6 +1,7 @@
 """What reaches into Snakemake: its rules, its jobs, its limits and its signals, all in one module."""
 
 import inspect
+import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -12,7 +13,7 @@ import psutil
 from polyreward.core.codehash import code_of, save_parsed
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.ops import machine
-from polyreward.ops.resources import Job, ModelJob, too_large
+from polyreward.ops.resources import Job, ModelJob, too_large, unset_keys
 
 GRACE_S = 5  # seconds between SIGTERM and SIGKILL
 
@@ -126,6 +127,7 @@ def stop_early(workflow, plan=None, hub_problems: Callable | None = None) -> Non
         if executor != "dryrun" and not workflow.deployment_settings.deployment_method:
             problems += missing_packages(jobs)
         problems += too_large(asked, room) if room else []
+        problems += unset_keys(asked, os.environ)
         if plan:
             problems += [] if plan.settings.bases else untrained_problems(jobs)
             problems += hub_problems(asked, plan.models, plan.project.revisions)
