@@ -27,9 +27,8 @@ endif
 # Overlays of the scale that has a file's folder as its `results`.
 overlays = $(shell $(BIN)/polyreward overlays $(1))$(if $(filter-out 0,$(.SHELLSTATUS)),$(error stopped before $@))
 
-# Progress: one line that is updated; LOGGER= gives Snakemake's own log, job by job.
-LOGGER ?= polyreward
-SNAKEMAKE = $(BIN)/snakemake $(if $(LOGGER),--logger $(LOGGER) )--rerun-incomplete $(if $(MEM_MB),--resources mem_mb=$(MEM_MB) )--cores $(CORES)
+# Progress: one line that is updated; POLYREWARD_LOG=snakemake gives Snakemake's own log, job by job.
+SNAKEMAKE = $(BIN)/snakemake --rerun-incomplete $(if $(MEM_MB),--resources mem_mb=$(MEM_MB) )--cores $(CORES)
 
 # Everything of one paper.
 carb think_as_locals transfer: $(READY)

@@ -133,7 +133,7 @@ def commands_of(target):
 
 def test_make_makes_everything_then_snakemakes_report_then_the_page_that_links_to_it():
     made, *rest = commands_of("all")
-    assert made == ("snakemake --logger polyreward --rerun-incomplete --cores all all")
+    assert made == ("snakemake --rerun-incomplete --cores all all")
     assert rest == ["snakemake --report results/snakemake_report.html all", "polyreward report results"]
 
 
@@ -155,7 +155,7 @@ def test_make_finds_the_scale_of_a_file_by_its_folder(scale):
         if f"{scale}_".startswith(f"{name}_")
     ]
     overlays = " ".join(dict.fromkeys(over))
-    asked = f"snakemake --logger polyreward --rerun-incomplete --cores all {{}} --configfile {overlays}"
+    asked = f"snakemake --rerun-incomplete --cores all {{}} --configfile {overlays}"
     for file in ("table1.csv", "work/5_scores/carb/m/en.parquet"):
         assert commands_of(f"results/{scale}/{file}") == [asked.format(f"results/{scale}/{file}")]
     (retried,) = commands_of(f"again RESULTS=results/{scale}")

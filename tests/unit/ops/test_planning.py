@@ -148,5 +148,10 @@ def test_the_plan_says_first_what_does_not_fit_and_how_each_number_came_about(mo
 def test_a_scale_that_does_not_resolve_is_an_error():
     with pytest.raises(PolyrewardError, match="nowhere.csv"):
         planned_jobs(["nowhere.csv"], [TINY], ROOT)
+    with pytest.raises(PolyrewardError) as error:
+        planned_jobs(["results/tiny/tabel4.csv"], [TINY], ROOT)
+    assert str(error.value).startswith(
+        "results/tiny/tabel4.csv: no such result; did you mean results/tiny/table4.csv? "
+    )
     with pytest.raises(PolyrewardError, match="nowhere.yaml: no such file"):
         plan_text(["all"], ["nowhere.yaml"], ROOT)

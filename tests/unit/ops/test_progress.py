@@ -3,6 +3,7 @@
 import io
 import logging
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -11,19 +12,22 @@ from types import SimpleNamespace
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLogHandlerBase
+from support import ROOT
 
 import snakemake_logger_plugin_polyreward as plugin
 from polyreward.core.logs import LOG_ONLY
 from polyreward.ops import progress
-from polyreward.ops.progress import SILENT, Run, duration, failure, known_seconds, reason
+from polyreward.ops.progress import SILENT, Job, LogTail, Run, duration, failure, known_seconds, reason
 
 HEAD = "s\th:m:s\tmax_rss\n"
 
 
 @pytest.fixture(autouse=True)
 def environment():
-    """The plugin sets a variable for its jobs."""
+    """The plugin sets a variable for its jobs. Tests read Snakemake's own words, but here."""
+    kept = os.environ.pop(plugin.EVERY_JOB, None)
     yield
+    os.environ[plugin.EVERY_JOB] = kept or ""
     os.environ.pop(LOG_ONLY, None)
 
 
@@ -76,8 +80,10 @@ def test_jobs_that_run_at_a_time_share_the_time_left_and_no_run_is_shorter_than_
 def test_rules_that_never_ran_are_named():
     run, _ = run_of({"a": 1, "b": 2, "all": 1}, {"b": [30.0]})
     assert run.seconds_left() == (60, ["a"])
-    assert "at least 1 min left, and a, never run here" in run.line()
-    assert "time left not known: a, b never ran here" in run_of({"a": 1, "b": 2})[0].line()
+    assert run.line() == "0 of 4 jobs in 0 s; 1 min left + 1 rule not timed"
+    run, _ = run_of({"a": 1, "b": 2})
+    assert run.line() == "0 of 3 jobs in 0 s; 2 rules not timed"
+    assert run.plan().endswith("time left not known; not timed yet, as they never ran here: a, b")
 
 
 def test_a_first_run_goes_by_the_reference_run_scaled_to_what_this_machine_has_done():
@@ -109,7 +115,7 @@ def test_the_line_has_jobs_and_times_and_the_end_what_was_done():
     assert run.end() == "stopped after 0 s: 0 of 5 jobs done. The same command goes on from here."
     ended(run, clock, 1, "train", 60)
     run.start(2, "train", {"base": "gemma", "language": "ko"})
-    assert run.line() == "1 of 5 jobs (20%), 1 min so far; about 3 min left; now train gemma ko"
+    assert run.line() == "1 of 5 jobs in 1 min; about 3 min left; now train gemma ko"
     for number in (3, 4, 5):
         run.start(number, "score", {"n": str(number)})
     assert run.line().endswith("; now train gemma ko, score 3, score 4 and 1 more")
@@ -118,12 +124,44 @@ def test_the_line_has_jobs_and_times_and_the_end_what_was_done():
     assert run.end() == "all 5 jobs done in 1 min"
 
 
+def test_on_80_columns_the_line_says_what_runs_now_and_how_much_is_not_timed():
+    """A first run of scale tiny, of which most rules were never timed."""
+    run, clock = run_of({"train": 210, **{f"rule{number}": 1 for number in range(91)}}, {"train": [60.0]})
+    for number in range(58):
+        ended(run, clock, number, "train", 60)
+    run.start(99, "reward_model", {"base": "gemma-3-270m", "language": "ko"})
+    clock.now += 540
+    line = run.line(80)
+    assert line.startswith("58 of 301 jobs in 1 h 7 min; 2 h") and len(line) == 80
+    assert " left + 91 rules not timed; now reward" in line
+
+
+def test_a_server_that_is_asked_again_is_shown_once_in_a_while(tmp_path):
+    log, clock = tmp_path / "judge.log", SimpleNamespace(now=0.0)
+    tail, said = (
+        LogTail(lambda: clock.now),
+        "INFO openai: Retrying request in 1.900000 seconds (retry {} of 5)\n",
+    )
+    job = Job("ready_made_scores", "ready_made_scores my-judge", 0.0, [str(log)])
+    assert tail.retries([job]) == []  # its log is not there yet
+    log.write_text(said.format(1) + said.format(2))
+    shown = "ready_made_scores my-judge: no reply; asks again in 2 s (retry {} of 5)"
+    assert tail.retries([job]) == [shown.format(2)] and tail.retries([job]) == []
+    with log.open("a") as stream:
+        stream.write(said.format(3))
+    assert tail.retries([job]) == []
+    clock.now += 5
+    with log.open("a") as stream:
+        stream.write(said.format(4))
+    assert tail.retries([job]) == [shown.format(4)]
+
+
 def test_a_failed_job_is_no_longer_left_and_one_that_is_tried_again_is():
     run, clock = run_of({"train": 2}, {"train": [60.0]})
     run.start(1, "train", {"base": "b"})
     job = run.fail(1)
     assert (job.name, run.seconds_left()) == ("train b", (60, []))
-    assert ", 1 failed, " in run.line() and "1 failed (train b). What is done is kept." in run.end()
+    assert ", 1 failed in 0 s" in run.line() and "1 failed (train b). What is done is kept." in run.end()
     run.start(1, "train", {"base": "b"})
     clock.now += 60
     run.finish(1)
@@ -285,6 +323,40 @@ def test_a_failure_is_shown_once(monkeypatch, folder):
     assert text.splitlines()[-1].startswith("stopped after 0 s: 1 of 20 jobs done, 1 failed (one x).")
 
 
+def test_after_an_interrupt_nothing_has_failed_and_the_end_says_how_to_resume(monkeypatch, folder):
+    before = signal.getsignal(signal.SIGINT)
+    happened = list(events(folder, failing=3))
+
+    def interrupted():
+        yield from happened[:-4]
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        yield from happened[-3:]
+
+    text = shown(monkeypatch, io.StringIO(), interrupted())
+    signal.signal(signal.SIGINT, before)
+    assert text.splitlines()[-1] == "stopped by you after 0 s: 3 of 20 jobs done. The same command resumes."
+    assert "failed" not in text and "memory" not in text
+
+
+def test_the_words_of_a_command_that_runs_no_job_are_shown(monkeypatch):
+    assert (
+        shown(monkeypatch, io.StringIO(), [record("Unlocked working directory.")])
+        == "Unlocked working directory.\n"
+    )
+
+
+def test_a_result_that_no_rule_makes_is_named_with_the_nearest(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    words = "MissingRuleException:\nNo rule to produce results/figur2.png (if you use input functions)."
+    said = shown(monkeypatch, io.StringIO(), [record(words, LogEvent.ERROR, logging.ERROR)])
+    assert said.startswith("results/figur2.png: no such result; did you mean results/figure2.png? ")
+    other = words.replace("figur2.png", "qqqq")
+    assert shown(monkeypatch, io.StringIO(), [record(other, LogEvent.ERROR, logging.ERROR)]).startswith(
+        "results/qqqq: no such result; workflow/artifacts.yaml has all"
+    )
+
+
 def test_an_error_without_a_job_and_a_dry_run_are_shown_in_snakemake_s_words(monkeypatch, folder):
     error = {"event": LogEvent.ERROR, "level": logging.ERROR}
     text = record("WorkflowError:\nno rule to make x", **error)
@@ -309,6 +381,7 @@ def test_snakemake_finds_it_and_a_job_keeps_to_its_log(tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
     assert found.returncode == 1
-    assert found.stderr.splitlines()[:2] == ["1 jobs: 1 bad", "time left not known: bad never ran here"]
+    planned, left = found.stderr.splitlines()[:2]
+    assert planned == "1 jobs: 1 bad" and left.startswith("time left not known; not timed yet")
     assert found.stderr.count("a.csv:3: broken") == 1 and "log: b.log" in found.stderr
     assert "a.csv:3: broken" in (tmp_path / "b.log").read_text()

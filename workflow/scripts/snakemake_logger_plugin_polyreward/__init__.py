@@ -1,17 +1,18 @@
-"""`snakemake --logger polyreward`: one line on how far a run is, instead of an account of every job.
+"""One line on how far a run is, instead of Snakemake's account of every job; the default profile asks for it.
 
 A terminal shows one line, kept up to date. A file gets a line at each 5% and once a minute. Snakemake still
-writes its own account to `.snakemake/log`. Snakemake finds this package by its name. It takes each word
-after `--logger` as a logger: an option must follow, not a file.
+writes its own account to `.snakemake/log`; POLYREWARD_LOG=snakemake shows that instead. Snakemake finds this
+package by its name.
 """
 
 import os
 import re
 import shutil
+import signal
 import sys
 import threading
 import time
-from logging import WARNING, LogRecord
+from logging import ERROR, WARNING, LogRecord
 from pathlib import Path
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
@@ -20,7 +21,8 @@ from snakemake_interface_logger_plugins.common import LogEvent
 LOADED = set(sys.modules)
 
 from polyreward.core.logs import LOG_ONLY  # noqa: E402
-from polyreward.ops.progress import Run, failure, known_seconds, reference_seconds  # noqa: E402
+from polyreward.ops.progress import LogTail, Run, failure, known_seconds, reference_seconds  # noqa: E402
+from polyreward.ops.scales import NO_RULE, nearest_artifact  # noqa: E402
 
 # The environment's polyreward may be another clone's. Rules import the one that they belong to.
 for name in set(sys.modules) - LOADED:
@@ -34,6 +36,7 @@ REPEATED = re.compile(
     "Exiting because a job|At least one job did not|CalledProcessError|RuleException|Removing output files of"
 )
 SHOWN = ("Nothing to be done", "Trying to restart job")
+EVERY_JOB = "POLYREWARD_LOG"  # environment variable
 CLEAR = "\r\033[2K"  # a terminal's line
 
 
@@ -50,20 +53,28 @@ class LogHandler(LogHandlerBase):
         """Look at where the output goes. Jobs then write progress to their logs only, not over the line."""
         self.stream = sys.stdout if self.common_settings.stdout else sys.stderr
         self.live = self.stream.isatty() and os.environ.get("TERM") != "dumb"
-        self.whole = self.common_settings.dryrun or self.common_settings.verbose  # all of Snakemake's words
+        settings, elsewhere = self.common_settings, "--mode" in sys.argv  # a job that Snakemake has started
+        by_hand = os.environ.get(EVERY_JOB) == "snakemake"
+        self.whole = settings.dryrun or settings.verbose or elsewhere or by_hand  # all of Snakemake's words
         self.run: Run | None = None
+        self.tail, self.begun = LogTail(), time.monotonic()
+        self.interrupted = False
+        self.before_run: list[str] = []  # Snakemake's words, shown where no run follows, as of --unlock
         self.cores, self.planned = 1, False
         self.held: list[str] = []  # of Snakemake's words, until a job's log explains them
         self.shown_percent, self.shown_at, self.ended = 0, time.monotonic(), threading.Event()
         self.writing = threading.Lock()
         if not self.whole:
             os.environ[LOG_ONLY] = "1"
+            self._note_interrupts()
             threading.Thread(target=self._keep_up, daemon=True).start()
 
     def emit(self, record: LogRecord) -> None:
         """Take one of Snakemake's events."""
         try:
-            if self.whole:
+            if record.levelno >= ERROR and NO_RULE.search(text := record.getMessage()):
+                self._write(nearest_artifact(text, Path.cwd()))
+            elif self.whole:
                 self._write(self.format(record))
             else:
                 with self.writing:
@@ -75,12 +86,29 @@ class LogHandler(LogHandlerBase):
         """Show how the run ended; Snakemake may call it twice."""
         with self.writing:
             run, self.run = self.run, None
-            for text in self.held if run and not run.failed else []:
+            held = self.before_run if run is None else [] if run.failed or self.interrupted else self.held
+            for text in held:
                 self._write(text)
+            self.before_run = []
             if run and self.planned:
+                run.interrupted = self.interrupted
                 self._write(run.end())
+            elif self.interrupted and not self.ended.is_set():
+                self._write("stopped by you before the first job. The same command starts again.")
             self.ended.set()
         super().close()
+
+    def _note_interrupts(self) -> None:
+        """Know from now on when the user interrupts the run, before its jobs end."""
+        before = signal.getsignal(signal.SIGINT)
+        if not callable(before) or threading.current_thread() is not threading.main_thread():
+            return
+
+        def noted(number, frame):
+            self.interrupted = True
+            before(number, frame)
+
+        signal.signal(signal.SIGINT, noted)
 
     def _take(self, record: LogRecord) -> None:
         event, run = getattr(record, "event", None), self.run
@@ -99,6 +127,8 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_FINISHED and run:
             run.finish(record.job_id)
             self._show(run)
+        elif self.interrupted:
+            return  # jobs that were ended have not failed
         elif event == LogEvent.JOB_ERROR and run:
             job = run.fail(record.jobid, record.rule_name, record.log)
             # Of a group that fails on a cluster Snakemake names every job, also those that had not begun.
@@ -111,12 +141,15 @@ class LogHandler(LogHandlerBase):
             else:
                 self._write(text)
         elif event is None and record.getMessage().startswith(SHOWN):
+            self.before_run = []
             self._write(record.getMessage())
+        elif event is None and run is None:
+            self.before_run.append(record.getMessage())
 
     def _show(self, run: Run) -> None:
         """Show how far the run is: on a terminal at once, else where enough has changed."""
         if self.live:
-            self.stream.write(CLEAR + run.line()[: shutil.get_terminal_size().columns - 1])
+            self.stream.write(CLEAR + run.line(shutil.get_terminal_size().columns - 1))
             self.stream.flush()
         elif run.percent() >= self.shown_percent + STEP_PERCENT or time.monotonic() >= self.shown_at + STEP_S:
             self.shown_percent, self.shown_at = run.percent(), time.monotonic()
@@ -125,8 +158,14 @@ class LogHandler(LogHandlerBase):
     def _keep_up(self) -> None:
         while not self.ended.wait(REFRESH_S):
             with self.writing:
-                if self.run and self.run.running:
+                if self.run and self.planned:
+                    for line in self.tail.retries(self.run.running.values()):
+                        self._write(line)
                     self._show(self.run)
+                elif self.live:
+                    seconds = time.monotonic() - self.begun
+                    self.stream.write(f"{CLEAR}planning what to run, {seconds:.0f} s so far")
+                    self.stream.flush()
 
     def _write(self, text: str) -> None:
         if text and text != "None":

@@ -16,6 +16,7 @@ from polyreward.ops.hours import QUESTION, Estimate, card_speeds
 from polyreward.ops.memory import gib
 from polyreward.ops.progress import known_seconds
 from polyreward.ops.resources import Job, parameters_b, too_large, unset_keys
+from polyreward.ops.scales import nearest_artifact
 from polyreward.ops.workflow import described, dry_run_jobs
 from polyreward.scoring.generative import NEW_TOKENS
 from polyreward.sheet.entries import Models, read_models
@@ -36,7 +37,10 @@ SOURCES = """\
 def planned_jobs(targets: Sequence[str], configfiles: Sequence[str], root: Path) -> list[Job]:
     """Return the jobs of a run from nothing; raise Snakemake's own words where it does not resolve."""
     with contextlib.chdir(root):
-        return [described(job) for job in dry_run_jobs(targets, configfiles)]
+        try:
+            return [described(job) for job in dry_run_jobs(targets, configfiles)]
+        except PolyrewardError as error:
+            raise PolyrewardError(nearest_artifact(str(error), root)) from None
 
 
 def plan_text(

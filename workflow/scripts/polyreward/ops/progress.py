@@ -22,6 +22,8 @@ LINES, PROBLEMS, WIDTH = 3, 11, 300  # shown of a failed job's log; of an error 
 SILENT = "its log gives no reason; was it killed, perhaps because memory ran out?"
 PLANNED, NAMED = 8, 3  # rules that the plan names; jobs or rules that a line names
 PRIOR_S = 60  # seconds of jobs that are assumed to take as long as in the reference run
+RETRY = re.compile(r"Retrying request.* in ([\d.]+) seconds(.*)")  # a client's words in a job's log
+PAUSE_S = 5  # between two lines on a job's retries
 ROOT = Path(__file__).parents[4]
 REFERENCE = ROOT / "docs/data"
 WITHOUT_WORK = ("all", "carb", "think_as_locals", "transfer")  # rules that only name what others make
@@ -78,6 +80,7 @@ class Run:
         self.failed: dict[int, Job] = {}
         self.earlier, self.now, self.cores = earlier or {}, defaultdict(list), cores
         self.reference: dict[str, float] = {}  # mean seconds of each rule's jobs in the reference run
+        self.interrupted = False  # by the user
         self.busy = 0.0  # seconds of all jobs that have ended
 
     def start(
@@ -140,23 +143,35 @@ class Run:
         """Return the share of the jobs that are done, rounded down."""
         return 100 * self.done // self.total if self.total else 100
 
-    def line(self) -> str:
-        """Return in one line how far the run is."""
+    def line(self, width: int = WIDTH) -> str:
+        """Return in one line how far the run is; what does not fit is cut from the names of what runs now."""
         failed = f", {len(self.failed)} failed" if self.failed else ""
         names = [job.name for job in sorted(self.running.values(), key=lambda job: job.start)]
+        seconds, unknown = self.seconds_left()
+        known = f"{'' if unknown else 'about '}{duration(seconds)} left"
+        rules = f"{len(unknown)} {'rule' if len(unknown) == 1 else 'rules'} not timed"
+        left = " + ".join([*([known] if seconds or not unknown else []), *([rules] if unknown else [])])
+        done = f"{self.done} of {self.total} jobs{failed} in {duration(self.clock() - self.begun)}"
         now = f"; now {_some(names, NAMED)}" if names else ""
-        done = f"{self.done} of {self.total} jobs ({self.percent()}%){failed}"
-        return f"{done}, {duration(self.clock() - self.begun)} so far; {self._left()}{now}"
+        return _cut(f"{done}; {left}{now}", width)
 
     def plan(self) -> str:
         """Return before the first job what is to be done."""
         rules = sorted(self.left.items(), key=lambda item: -item[1])
         named = [f"{count} {rule}" for rule, count in rules if rule not in WITHOUT_WORK]
-        return f"{self.total} jobs: {_some(named, PLANNED)}\n{self._left()}"
+        seconds, unknown = self.seconds_left()
+        if not unknown:
+            left = f"about {duration(seconds)} left"
+        else:
+            known = f"at least {duration(seconds)} left" if seconds else "time left not known"
+            left = f"{known}; not timed yet, as they never ran here: {_some(unknown, NAMED)}"
+        return f"{self.total} jobs: {_some(named, PLANNED)}\n{left}"
 
     def end(self) -> str:
         """Return how the run ended."""
         took, done = duration(self.clock() - self.begun), f"{self.done} of {self.total} jobs done"
+        if self.interrupted:
+            return f"stopped by you after {took}: {done}. The same command resumes."
         if self.failed:
             names = ", ".join(job.name for job in self.failed.values())
             return f"stopped after {took}: {done}, {len(self.failed)} failed ({names}). What is done is kept."
@@ -164,19 +179,43 @@ class Run:
             return f"stopped after {took}: {done}. The same command goes on from here."
         return f"all {self.total} jobs done in {took}"
 
-    def _left(self) -> str:
-        seconds, unknown = self.seconds_left()
-        if not unknown:
-            return f"about {duration(seconds)} left"
-        names = _some(unknown, NAMED)
-        if not seconds:
-            return f"time left not known: {names} never ran here"
-        return f"at least {duration(seconds)} left, and {names}, never run here"
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}\u2026"
 
 
 def _some(names: list[str], count: int) -> str:
     more = len(names) - count
     return ", ".join(names[:count]) + (f" and {more} more" if more > 0 else "")
+
+
+class LogTail:
+    """What jobs' logs say of servers that are asked again, at most once in PAUSE_S for each job."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic):
+        self.clock = clock
+        self.read: dict[str, int] = {}  # bytes of each log
+        self.said: dict[str, float] = {}
+
+    def retries(self, jobs: Iterable[Job]) -> list[str]:
+        """Return a line for each job whose log has said since the last call that it asks again."""
+        lines = []
+        for job in jobs:
+            for log in job.logs:
+                found = RETRY.findall(self._new(log))
+                if found and self.clock() >= self.said.get(log, -PAUSE_S) + PAUSE_S:
+                    self.said[log] = self.clock()
+                    seconds, which = found[-1]
+                    lines.append(f"{job.name}: no reply; asks again in {duration(float(seconds))}{which}")
+        return lines
+
+    def _new(self, log: str) -> str:
+        with suppress(OSError), open(log, "rb") as stream:
+            stream.seek(self.read.get(log, 0))
+            text = stream.read()
+            self.read[log] = stream.tell()
+            return text.decode(errors="replace")
+        return ""
 
 
 def duration(seconds: float) -> str:

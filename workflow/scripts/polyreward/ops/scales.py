@@ -1,11 +1,13 @@
 """The scale of a results folder, by the key `results` of config.yaml and of each file of workflow/scales/."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from polyreward.core.errors import PolyrewardError
+from polyreward.core.errors import PolyrewardError, nearest
 from polyreward.core.yaml_files import read_yaml
 
+NO_RULE = re.compile(r"No rule to produce (\S+)")  # Snakemake's words
 INSIDE = ("benchmarks", "compare", "logs", "notebooks", "work")  # folders of a scale's results
 
 
@@ -61,6 +63,22 @@ def others_with(name: str, results: Path, root: Path) -> list[str]:
     folders = [(read_yaml(path) or {}).get("results") for path in paths if path.is_file()]
     found = [one for one in dict.fromkeys(folders) if one and any((root / one).glob(name))]
     return [one for one in found if (root / one).resolve() != results.resolve()]
+
+
+def nearest_artifact(words: str, root: Path) -> str:
+    """Return Snakemake's words, where no rule makes a file with the artifact that has the nearest name."""
+    registry, found = root / "workflow/artifacts.yaml", NO_RULE.search(words)
+    if found is None or not registry.is_file():
+        return words
+    targets = []
+    for entry in read_yaml(registry).values():
+        tables = entry.get("tables", [""])  # tables of languages share an entry
+        targets += [Path(entry["target"].format(table=table)) for table in tables]
+    files = {file: target for target in targets for file in (f"{target.stem}.csv", target.name)}
+    path = Path(found[1].rstrip(",;:"))
+    near = nearest(path.name, files)
+    meant = f"did you mean {path.parent / files[near].with_name(near)}? " if near else ""
+    return f"{path}: no such result; {meant}workflow/artifacts.yaml has all tables and figures"
 
 
 def _overlays(root: Path) -> dict[str, Path]:

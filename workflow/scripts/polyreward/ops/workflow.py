@@ -204,9 +204,11 @@ def end_jobs_on_interrupt(workflow) -> None:
     before = signal.getsignal(signal.SIGINT)
 
     def end_jobs(number: int, frame: FrameType | None) -> None:
-        end_children()
-        if callable(before):
-            before(number, frame)
+        try:
+            if callable(before):
+                before(number, frame)  # first, so that a log knows why the jobs end
+        finally:
+            end_children()
 
     signal.signal(signal.SIGINT, end_jobs)
 
