@@ -61,6 +61,11 @@ anchor: results/anchor/anchor.csv
 
 FORCE:
 
+# The lines of recipes are not printed; make V=1 prints them.
+ifeq ($(V)$(CI),)
+.SILENT:
+endif
+
 # Estimate of what a scale takes: `make plan`, or `make plan CONFIGFILE=mine.yaml`.
 CONFIGFILE ?= workflow/scales/paper.yaml
 plan: $(READY)
@@ -141,10 +146,11 @@ env: $(READY)
 
 # torch comes first and without a hash, since its build depends on the machine.
 $(READY): requirements.lock pyproject.toml
+	echo "Making the environment in $(VENV): about 2 minutes and 3 GB of disk, or up to 12 GB with CUDA's libraries" >&2
 	sh envs/python.sh make $(VENV) $(PYTHON)
-	$(BIN)/python -m pip install --quiet $(TORCH)
-	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	sh envs/shown.sh "1 of 3: PyTorch" $(BIN)/python -m pip install --quiet $(TORCH)
+	sh envs/shown.sh "2 of 3: the other packages" $(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
+	sh envs/shown.sh "3 of 3: polyreward" $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	$(BIN)/python -m pip check
 	touch $@
 

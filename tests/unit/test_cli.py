@@ -224,6 +224,28 @@ def test_each_help_text_begins_with_a_noun_or_a_verb():
     assert {name: word for name, word in first_words.items() if word in no_start or word[0].islower()} == {}
 
 
+def test_the_help_shows_users_commands_apart_and_cuts_no_summary(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert cli.main(["--help"]) == 0
+    said = capsys.readouterr().out
+    users, maintainers = said.split("Commands for maintainers:")
+    assert "..." not in said.split("Commands:")[1] and "  verify" in users and "  settings" in maintainers
+    assert set(cli.MAINTAINERS) < set(cli.commands.commands)
+
+
+def test_a_results_folder_names_the_scale_in_each_command_that_reads_results(monkeypatch, capsys, tmp_path):
+    for name in ("costs", "lock", "power", "report", "unavailable", "verify", "bundle"):
+        assert [one.name for one in cli.commands.commands[name].params][0] == "results", name
+    asked = []
+    monkeypatch.setattr("polyreward.ops.power_page.power_page", lambda *given: asked.append(given) or "")
+    assert cli.main(["power", "results/tiny"]) == 0
+    monkeypatch.setattr("polyreward.ops.planning.plan_text", lambda *given: asked.append(given) or "")
+    assert cli.main(["plan", "results/tiny/table1.csv"]) == 0
+    tiny = ["workflow/scales/tiny.yaml"]
+    power, plan = asked
+    assert power[0] == tiny and plan[:2] == (["results/tiny/table1.csv"], tiny)
+
+
 def test_the_version_and_the_commands_to_start_with(capsys):
     assert cli.main(["--version"]) == 0
     assert re.fullmatch(r"polyreward \d+\.\d+\.\d+\n", capsys.readouterr().out)

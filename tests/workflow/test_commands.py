@@ -263,3 +263,28 @@ def test_make_report_takes_the_scale_of_results():
     assert [line.split(" report ")[1] for line in made_by("make report RESULTS=results/tiny")] == [
         "results/tiny"
     ]
+
+
+def test_make_env_says_what_it_takes_and_a_silent_command_that_it_still_runs(tmp_path):
+    ran = subprocess.run(
+        ["make", "-n", "-W", "requirements.lock", "env"], cwd=ROOT, text=True, capture_output=True
+    )
+    assert "about 2 minutes and 3 GB of disk" in ran.stdout and ran.stdout.count("sh envs/shown.sh") == 3
+    ticking = tmp_path / "sleep"  # ten seconds in a moment
+    ticking.write_text("#!/bin/sh\nexec /bin/sleep 0.1\n")
+    ticking.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = ["sh", str(ROOT / "envs/shown.sh"), "packages", "sh", "-c", "/bin/sleep 1; exit 3"]
+    ran = subprocess.run(command, text=True, capture_output=True, env=environment)
+    assert ran.returncode == 3
+    assert ran.stderr.splitlines()[:3] == ["packages", "  packages: 10 s so far", "  packages: 20 s so far"]
+
+
+def test_make_prints_no_shell_of_its_own(tmp_path):
+    kept = {name: value for name, value in os.environ.items() if name not in ("CI", "V", "MAKEFLAGS")}
+    (tmp_path / "polyreward").symlink_to("/bin/true")
+    command = ["make", "-o", ".venv/ready", f"BIN={tmp_path}", "report"]
+    ran = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, env=kept)
+    assert (ran.returncode, ran.stdout) == (0, ""), ran.stderr
+    ran = subprocess.run([*command, "V=1"], cwd=ROOT, text=True, capture_output=True, env=kept)
+    assert "polyreward report results" in ran.stdout

@@ -35,10 +35,28 @@ def main(arguments: list[str] | None = None) -> int:
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 120, "show_default": True}
 
 
-@click.group(context_settings=HELP)
+# Commands for who works on polyreward itself
+MAINTAINERS = ("catalog", "envs", "lock", "overlays", "settings")
+
+
+class Commands(click.Group):
+    """All commands; the help shows those of users apart, with whole summaries."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write two lists of commands."""
+        rows = [(name, one.get_short_help_str(1000)) for name, one in sorted(self.commands.items())]
+        for title, ours in (("Commands", False), ("Commands for maintainers", True)):
+            with formatter.section(title):
+                formatter.write_dl([row for row in rows if (row[0] in MAINTAINERS) == ours])
+
+
+@click.group(cls=Commands, context_settings=HELP)
 @click.version_option(package_name="polyreward", message="%(prog)s %(version)s")
 def commands() -> None:
     """Score reward models, and plan, check and share results. `make` and `snakemake` make the results.
+
+    A scale is named by its results folder, such as results/tiny. Before it has results, name its overlays
+    with --configfile, as for snakemake.
 
     \b
     Start with one of these:

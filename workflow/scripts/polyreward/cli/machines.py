@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import EXISTING_FILE, OVERLAYS, PATH, ROOT, Listing
+from polyreward.cli.shared import EXISTING_FILE, OVERLAYS, RESULTS, ROOT, Listing
 
 
 @click.command(
@@ -23,10 +23,14 @@ from polyreward.cli.shared import EXISTING_FILE, OVERLAYS, PATH, ROOT, Listing
 def plan(targets: tuple[str, ...], configfile: tuple[str, ...], throughputs: Path | None) -> None:
     """Estimate hours, memory and disk of a run from nothing, and name models that do not fit.
 
-    TARGETS are what the jobs make, by default all."""
+    TARGETS are what the jobs make, by default all. Without --configfile, the first one's folder tells the
+    scale, as for make."""
     from polyreward.ops.planning import plan_text
+    from polyreward.ops.scales import overlays_of_file
 
-    print(plan_text(list(targets) or ["all"], list(configfile), ROOT, throughputs))
+    files = [Path(target) for target in targets if "/" in target]
+    overlays = list(configfile) or (overlays_of_file(files[0], ROOT) if files else [])
+    print(plan_text(list(targets) or ["all"], overlays, ROOT, throughputs))
 
 
 @click.command(
@@ -48,8 +52,8 @@ def sheet(scorers: tuple[str, ...], scores: bool, csv: bool, configfile: tuple[s
     print(sheet_text(read_models(configfile, ROOT), scorers, scores, csv))
 
 
-@click.command()
-@click.argument("results", default="results", type=PATH)
+@click.command(short_help="Print what each rule's jobs took: seconds and memory.")
+@RESULTS
 def costs(results: Path) -> None:
     """Print each rule's seconds, memory and requested memory, and how many jobs took more than that.
 

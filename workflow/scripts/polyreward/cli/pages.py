@@ -4,23 +4,25 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import PATH, ROOT, Listing, overlays
+from polyreward.cli.shared import MADE_WITH, RESULTS, ROOT, Listing
 
 
 @click.command(
     cls=Listing,
     short_help="Print the true effect that each claim needs, from a finished run.",
-    epilog="Example: polyreward power --configfile workflow/scales/night.yaml > power.md",
+    epilog="Example: polyreward power results/night > power.md",
 )
-@overlays("Overlays of the scale that was run; none for scale mini.")
-def power(configfile: tuple[str, ...]) -> None:
+@RESULTS
+@MADE_WITH
+def power(results: Path, configfile: tuple[str, ...]) -> None:
     """Print the true effect at which each claim would hold with 80% power.
 
-    It uses the intervals of a finished run: transfer_claims.csv and carb_claims.csv (or claims.csv) in its
-    results folder. For each printed value it also says how many units would show it."""
+    It uses the intervals of a finished run: transfer_claims.csv and carb_claims.csv (or claims.csv) in
+    RESULTS. For each printed value it also says how many units would show it."""
     from polyreward.ops.power_page import power_page
+    from polyreward.ops.scales import overlays_of
 
-    print(power_page(list(configfile), ROOT), end="")
+    print(power_page(overlays_of(results, ROOT, configfile), ROOT, results), end="")
 
 
 @click.command(
@@ -28,10 +30,10 @@ def power(configfile: tuple[str, ...]) -> None:
     short_help="Write a page with all results made so far: claims, tables, figures.",
     epilog="Example: polyreward report results/tiny",
 )
-@click.argument("results", type=PATH, metavar="RESULTS_FOLDER")
-@overlays("Overlays that the results were made with; by default found by their folder.")
+@RESULTS
+@MADE_WITH
 def report(results: Path, configfile: tuple[str, ...]) -> None:
-    """Write report.html in the folder: the results that exist, and the command for each one that is missing.
+    """Write report.html in RESULTS: the results that exist, and the command for each one that is missing.
 
     It makes no results and takes seconds. The page needs no network."""
     from polyreward.report.page import write_page
@@ -45,7 +47,7 @@ def report(results: Path, configfile: tuple[str, ...]) -> None:
 
 
 @click.command(short_help="Record the hub's commits that a scale used.")
-@click.option("--results", type=PATH, default="results", help="A scale's results folder.")
+@RESULTS
 def lock(results: Path) -> None:
     """Write the hub's commits that a scale used to workflow/catalog/revisions.lock.yaml."""
     from polyreward.sources.revisions import write_lock

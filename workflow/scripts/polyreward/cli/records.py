@@ -4,11 +4,10 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import EXISTING_FILE, FOLDER, PATH, Listing, overlays
+from polyreward.cli.shared import EXISTING_FILE, FOLDER, MADE_WITH, PATH, Listing
 from polyreward.core.errors import PolyrewardError, raise_all
 
 CORES = click.option("--cores", default="all", help="Cores for the rebuild.")
-MADE_WITH = overlays("Overlays that the results were made with; by default found by their folder.")
 
 
 def _in_project(path: Path) -> Path:

@@ -8,7 +8,9 @@ ROOT = Path(__file__).parents[4]
 PATH = click.Path(path_type=Path)
 EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 EXISTING_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+# A scale is named by its results folder, or before there are results by its overlays, as for Snakemake.
 FOLDER = click.argument("results", type=EXISTING_FOLDER)
+RESULTS = click.argument("results", type=PATH, default="results")
 
 
 def overlays(text: str):
@@ -16,6 +18,7 @@ def overlays(text: str):
     return click.option("--configfile", multiple=True, metavar="FILE...", help=text)
 
 
+MADE_WITH = overlays("Overlays that the results were made with; by default found by their folder.")
 OVERLAYS = overlays("Overlays on config.yaml; none for scale mini.")
 
 

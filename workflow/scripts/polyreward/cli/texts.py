@@ -6,7 +6,7 @@ from polyreward.cli.shared import OVERLAYS, ROOT, Listing, checkout
 from polyreward.core.errors import PolyrewardError
 
 
-@click.command()
+@click.command(short_help="Check or update our translation catalogs (.po files).")
 @click.argument("action", type=click.Choice(["check", "update"]))
 @click.argument("languages", nargs=-1, required=True)
 def catalog(action: str, languages: tuple[str, ...]) -> None:
