@@ -5,6 +5,7 @@ import re
 import shutil
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 from tiny_models import ROOT
 
@@ -140,9 +141,22 @@ def test_what_a_judge_on_a_server_is_asked_is_counted_before_it_costs(tmp_path, 
 def test_the_plan_says_first_what_does_not_fit_and_how_each_number_came_about(monkeypatch):
     monkeypatch.setattr(planning, "known_seconds", lambda folder: {"reward_model": [1800.0]})
     text = plan_text(["results/tiny/table1.csv"], [TINY], ROOT)
-    parts = ["# Scale results/tiny: ", " 5.0 hours for the 10 of rules that ran", "**Hours** are", "**Estimate** is of hours in which models compute", "## What does not fit", "## Keys", "## Judges on servers", "None is asked", "## Jobs", "| reward_model ", "## Disk"]  # fmt: skip
+    parts = ["# Scale results/tiny: ", "Jobs whose rules ran: 10. They take about 5 h one after another", "Jobs with models whose rules never ran: ", "**Hours** are", "**Estimate** is of hours in which models compute", "## What does not fit", "## Keys", "## Judges on servers", "None is asked", "## Jobs", "| reward_model ", "## Disk"]  # fmt: skip
     places = [text.index(part) for part in parts]
     assert places == sorted(places) and "nan" not in text
+
+
+def test_the_time_of_table_1_is_the_reference_run_s_as_in_the_readme():
+    """Half of the jobs' time is what README.md gives for two cores, by docs/data/mini/times.csv."""
+    times = pd.read_csv(ROOT / "docs/data/mini/times.csv").set_index("artifact").loc["table1.csv"]
+    text = plan_text(["results/table1.csv"], [], ROOT)
+    (took,) = re.findall(r"They take about (\d+) min one after another", text)
+    assert float(took) == pytest.approx(times["job_seconds"] / 60, rel=0.25)
+    assert times["two_cores_s"] == times["job_seconds"] / 2
+    for page in ("config.yaml", "README.md", "docs/first_table.md"):
+        said = (ROOT / page).read_text(encoding="utf-8")
+        marked = re.sub(r"<!-- value mini/times.csv.*?<!-- end -->", "", said)
+        assert not re.search(r"Table 1 in|takes\s+about \d+ min", marked), page
 
 
 def test_a_scale_that_does_not_resolve_is_an_error():

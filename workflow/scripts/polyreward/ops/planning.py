@@ -13,8 +13,9 @@ import pandas as pd
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import as_markdown
 from polyreward.ops.hours import QUESTION, Estimate, card_speeds
+from polyreward.ops.machine import cuda_devices
 from polyreward.ops.memory import gib
-from polyreward.ops.progress import known_seconds
+from polyreward.ops.progress import duration, known_seconds, reference_seconds
 from polyreward.ops.resources import Job, parameters_b, too_large, unset_keys
 from polyreward.ops.scales import nearest_artifact
 from polyreward.ops.workflow import described, dry_run_jobs
@@ -25,7 +26,8 @@ TRAINED = ("train", "supervise", "grpo")
 # Bytes of a parameter on disk; a checkpoint has weights and AdamW's moments in float32
 FETCHED, SAVED, CHECKPOINT = 2, 4, 16
 SOURCES = """\
-- **Hours** are the mean time of a rule's jobs below {times}, times its jobs; empty where none ran there.
+- **Hours** are the mean time of a rule's jobs below {times}, or else in the scale's
+  reference run (docs/data/), times its jobs; empty where none ran.
 - **Limit** is the time after which a cluster ends a job (`minutes` in workflow/rules/), for the papers' own
   models on GPUs of 80 GB.
 - **Estimate** is of hours in which models compute, one job after another, each on the GPUs that it asks for
@@ -51,15 +53,14 @@ def plan_text(
     results, room = root / models.settings.results, models.settings.devices.gpu_gib
     speeds = read_speeds(throughputs) if throughputs else {}
     estimate, disk = Estimate(models, card_speeds(room, speeds)), disk_gib(jobs, models)
-    table = by_rule(jobs, known_seconds(results / "benchmarks"), estimate)
-    known = table[table["hours"].notna()]
+    reference = {rule: [mean] for rule, mean in reference_seconds(results).items()}
+    table = by_rule(jobs, reference | known_seconds(results / "benchmarks"), estimate)
+    card = "gpu-check's speeds" if speeds else f"a data sheet's speeds of a GPU of {room:.0f} GiB"
     problems = [*too_large(jobs, room), *too_long(jobs, estimate), *missing_disk(sum(disk.values()), results)]
     parts = [
-        f"# Scale {models.settings.results}: {len(jobs)} jobs, about {table['estimate'].sum():,.1f} hours;"
-        f" measured are {known['hours'].sum():,.1f} hours for the {known['jobs'].sum()} of rules that ran",
-        SOURCES.format(
-            times=results / "benchmarks", card="gpu-check's speeds" if speeds else "a data sheet's speeds"
-        ),
+        f"# Scale {models.settings.results}: {len(jobs)} jobs",
+        time_text(table, card, cuda_devices() > 0),
+        SOURCES.format(times=results / "benchmarks", card=card),
         "## What does not fit",
         _listed(problems) or "Models of known size and the disk do.",
         "## Keys",
@@ -72,6 +73,29 @@ def plan_text(
         _listed(f"{what}: {size:,.1f}" for what, size in disk.items()),
     ]
     return "\n\n".join(parts)
+
+
+def time_text(table: pd.DataFrame, card: str, has_gpu: bool) -> str:
+    """Return how long the jobs take, by what was measured, and what is only estimated; table: of by_rule."""
+    ran = table["hours"].notna()
+    known, others = table[ran], table[~ran & (table["estimate"] > 0)]
+    lines = []
+    if len(known):
+        took = duration(3600 * known["hours"].sum())
+        lines.append(
+            f"Jobs whose rules ran: {known['jobs'].sum()}. They take about {took} one after another, and half of"
+            " that on two cores if the longest chain of jobs allows."
+        )
+    if len(others):
+        hours, here = (
+            duration(3600 * others["estimate"].sum()),
+            "" if has_gpu else ", which this machine lacks",
+        )
+        lines.append(
+            f"Jobs with models whose rules never ran: {others['jobs'].sum()}. No time of theirs is measured. By"
+            f" {card}{here}, they take about {hours}. A CPU takes many times that."
+        )
+    return " ".join(lines) or "No job computes with a model, and none of these rules ran."
 
 
 def read_speeds(path: Path) -> dict[str, float]:
