@@ -83,8 +83,8 @@ def time_text(table: pd.DataFrame, card: str, has_gpu: bool) -> str:
     if len(known):
         took = duration(3600 * known["hours"].sum())
         lines.append(
-            f"Jobs whose rules ran: {known['jobs'].sum()}. They take about {took} one after another, and half of"
-            " that on two cores if the longest chain of jobs allows."
+            f"Jobs whose rules ran: {known['jobs'].sum()}. They take about {took} one after another, and"
+            " half of that on two cores if the longest chain of jobs allows."
         )
     if len(others):
         hours, here = (
@@ -92,8 +92,8 @@ def time_text(table: pd.DataFrame, card: str, has_gpu: bool) -> str:
             "" if has_gpu else ", which this machine lacks",
         )
         lines.append(
-            f"Jobs with models whose rules never ran: {others['jobs'].sum()}. No time of theirs is measured. By"
-            f" {card}{here}, they take about {hours}. A CPU takes many times that."
+            f"Jobs with models whose rules never ran: {others['jobs'].sum()}. No time of theirs is"
+            f" measured. By {card}{here}, they take about {hours}. A CPU takes many times that."
         )
     return " ".join(lines) or "No job computes with a model, and none of these rules ran."
 
