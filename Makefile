@@ -205,7 +205,7 @@ verify-sums: $(READY)
 
 # What made a table or figure, back to raw data: make provenance ARTIFACT=table1
 provenance: $(READY)
-	$(BIN)/polyreward provenance $(RESULTS)/$(NAMED)
+	$(BIN)/polyreward provenance --all $(RESULTS)/$(NAMED)
 
 # Generate 5,000 files of each kind; each must be read and scored, or refused with an error. The quick tests try 20 to 300.
 FUZZ_EXAMPLES ?= 5000

@@ -48,3 +48,10 @@ def test_the_citation_and_the_workflows_are_yaml():
     assert cited["cff-version"] == "1.2.0" and len(cited["references"]) == 2
     assert yaml.safe_load(text(".github/workflows/ci.yml"))["jobs"]
     assert yaml.safe_load(text(".pre-commit-config.yaml"))["repos"]
+
+
+def test_words_that_a_newcomer_looked_up_are_in_the_glossary():
+    looked_up = "CARB, GRPO, DPO, section, subset, passage, KS, CKA, knock-out, topic, target language, policy, cell, n, McNemar"
+    terms = re.findall(r"^\| ([^|]+) \|", text("docs/glossary.md"), re.MULTILINE)
+    assert set(looked_up.split(", ")) <= set(terms)
+    assert terms[2:] == sorted(terms[2:], key=str.lower)

@@ -45,14 +45,21 @@ def test_a_job_has_its_code_log_and_seconds(made):
 
 def test_the_command_prints_the_chain_as_text(made, monkeypatch, capsys):
     monkeypatch.chdir(made)
-    assert main(["provenance", "results/table.csv"]) == 0
+    assert main(["provenance", "--all", "results/table.csv"]) == 0
     text = capsys.readouterr().out
     begin = f"results/table.csv  sha256 {sha256(made / 'results/table.csv')}\n    rule table"
     assert text.startswith(f"{begin} (workflow/scripts/copy.py)")
     assert "CHANGED" not in text
     assert text.endswith(f"sha256 {sha256(made / 'requirements.lock')}\n")
-    assert main(["provenance", str(made / "results/table.csv")]) == 0
+    assert main(["provenance", "--all", str(made / "results/table.csv")]) == 0
     assert capsys.readouterr().out == text
+    assert main(["provenance", "results/table.csv"]) == 0
+    first, maker, behind, raw, changed, more = capsys.readouterr().out.splitlines()
+    assert first == begin.splitlines()[0] and maker.startswith(
+        "Made by: rule table (workflow/scripts/copy.py)"
+    )
+    assert (behind, raw) == ("Behind it: 3 files and folders by 3 rules", "Raw data: 2, such as raw/b.txt")
+    assert changed == "CHANGED since: nothing" and more.startswith("--all lists")
 
 
 @pytest.mark.parametrize(

@@ -78,16 +78,18 @@ def unavailable(results: Path) -> None:
     print("\n".join(f"{path}\t{reason}" for path, reason in found.items()))
 
 
-@click.command(short_help="Print every file behind a table or figure, back to raw data.")
+@click.command(short_help="Print what made a table or figure, back to raw data.")
 @click.argument("artifact", type=PATH)
-def provenance(artifact: Path) -> None:
-    """Print every file behind ARTIFACT, such as results/table1.csv, back to raw data.
+@click.option("--all", "whole", is_flag=True, help="List every file behind it instead of a summary.")
+def provenance(artifact: Path, whole: bool) -> None:
+    """Print what made ARTIFACT, such as results/table1.csv, and what has changed since.
 
-    For each file: its sha256, the rule, code, seconds, log and inputs of its job, and what has changed since.
-    Run it in the project's folder."""
-    from polyreward.ops.provenance import chain, chain_text
+    With --all, for each file back to raw data: its sha256, and the rule, code, seconds, log and inputs of its
+    job. Run it in the project's folder."""
+    from polyreward.ops.provenance import chain, chain_text, summary_text
 
-    print(chain_text(chain(Path.cwd(), [_in_project(artifact).as_posix()]), Path.cwd()))
+    found = chain(Path.cwd(), [_in_project(artifact).as_posix()])
+    print(chain_text(found, Path.cwd()) if whole else summary_text(found))
 
 
 @click.command(short_help="Pack tables, figures, scores, analysis and provenance into one file.")

@@ -83,6 +83,28 @@ def _content_sha256(path: Path) -> str | None:
     return sha256_of(file) if file.is_file() else None
 
 
+def summary_text(found: list[Made]) -> str:
+    """Return a chain of one file in a few lines."""
+    file, made = found[0], [one for one in found if one.rule]
+    raw, changes = (
+        [one.path for one in found if not one.rule],
+        [change for one in made for change in one.changes],
+    )
+    begin = f"{file.path}  sha256 {file.sha256}"
+    maker = f"Made by: rule {file.rule} ({file.script}), log {file.log}" if file.rule else "Made by no job"
+    changed = f"{len(changes)}, such as: {changes[0]}" if changes else "nothing"
+    return "\n".join(
+        [
+            begin,
+            maker,
+            f"Behind it: {len(made)} files and folders by {len({one.rule for one in made})} rules",
+            f"Raw data: {len(raw)}{f', such as {raw[0]}' if raw else ''}",
+            f"CHANGED since: {changed}",
+            "--all lists each of them with its checksum, code, inputs and log.",
+        ]
+    )
+
+
 def chain_text(found: list[Made], root: Path) -> str:
     """Return a chain as text; raw data last."""
     lines, raw = [], []
