@@ -339,6 +339,16 @@ def test_after_an_interrupt_nothing_has_failed_and_the_end_says_how_to_resume(mo
     assert "failed" not in text and "memory" not in text
 
 
+def test_an_error_in_settings_is_shown_without_the_place_in_the_rules_that_raised_it(monkeypatch):
+    words = (
+        'WorkflowError in file "/a/rules/common.smk", line 48:\nconfiguration: 1 problem\n  - mine.yaml:3: basez: unknown'
+        ' key\n  File "/a/rules/common.smk", line 48, in <module>\n  File "/a/plan.py", line 100, in read_plan'
+    )
+    happened = [record("Config file is extended."), record(words, LogEvent.ERROR, logging.ERROR)]
+    said = shown(monkeypatch, io.StringIO(), happened)
+    assert said == "configuration: 1 problem\n  - mine.yaml:3: basez: unknown key\n"
+
+
 def test_the_words_of_a_command_that_runs_no_job_are_shown(monkeypatch):
     assert (
         shown(monkeypatch, io.StringIO(), [record("Unlocked working directory.")])

@@ -145,6 +145,7 @@ def reward_model(**entry):
         ({"own_benchmarks": {"b": {"dataset": "gsm-symbolic", "language": "es"}}}, "own_benchmarks.b.language",
          "no `es` that people checked; it has en, it, zh"),
         (reward_model(kind="classifier", path="nowhere"), "reward_models.r.path", "no model folder"),
+        (reward_model(kind="classifier", path="results/work/4_models/none_es"), "reward_models.r.path", "or train it first"),
         (reward_model(kind="implicit", model="gema"), "reward_models.r.model", "`gema` is unknown"),
         (reward_model(kind="implicit", model="gemma", reference={"path": "x"}), "reward_models.r.reference.path", "no model"),
         (reward_model(kind="generative", think_as_locals="ful"), "reward_models.r.think_as_locals", "is unknown"),

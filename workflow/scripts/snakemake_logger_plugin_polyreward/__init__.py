@@ -35,6 +35,8 @@ REFRESH_S = 1  # on one
 REPEATED = re.compile(
     "Exiting because a job|At least one job did not|CalledProcessError|RuleException|Removing output files of"
 )
+# Snakemake's words around an error of ours: where in the rules it was raised
+FRAME = re.compile(r'^(WorkflowError in file ".*", line \d+:|  File ".*", line \d+, in .*)\n?', re.MULTILINE)
 SHOWN = ("Nothing to be done", "Trying to restart job")
 EVERY_JOB = "POLYREWARD_LOG"  # environment variable
 CLEAR = "\r\033[2K"  # a terminal's line
@@ -58,7 +60,7 @@ class LogHandler(LogHandlerBase):
         self.whole = settings.dryrun or settings.verbose or elsewhere or by_hand  # all of Snakemake's words
         self.run: Run | None = None
         self.tail, self.begun = LogTail(), time.monotonic()
-        self.interrupted = False
+        self.interrupted = self.failed_early = False
         self.before_run: list[str] = []  # Snakemake's words, shown where no run follows, as of --unlock
         self.cores, self.planned = 1, False
         self.held: list[str] = []  # of Snakemake's words, until a job's log explains them
@@ -73,6 +75,7 @@ class LogHandler(LogHandlerBase):
         """Take one of Snakemake's events."""
         try:
             if record.levelno >= ERROR and NO_RULE.search(text := record.getMessage()):
+                self.failed_early = True
                 self._write(nearest_artifact(text, Path.cwd()))
             elif self.whole:
                 self._write(self.format(record))
@@ -86,8 +89,8 @@ class LogHandler(LogHandlerBase):
         """Show how the run ended; Snakemake may call it twice."""
         with self.writing:
             run, self.run = self.run, None
-            held = self.before_run if run is None else [] if run.failed or self.interrupted else self.held
-            for text in held:
+            quiet = self.interrupted or (run.failed if run else self.failed_early)
+            for text in [] if quiet else self.held if run else self.before_run:
                 self._write(text)
             self.before_run = []
             if run and self.planned:
@@ -135,10 +138,11 @@ class LogHandler(LogHandlerBase):
             if not record.indent or any(Path(log).is_file() for log in job.logs):
                 self._write(failure(job, run.clock() - job.start, record.rule_msg))
         elif record.levelno >= WARNING:
-            text = record.getMessage()
+            text = FRAME.sub("", record.getMessage()).rstrip()
             if run and REPEATED.search(text):
                 self.held.append(text)
             else:
+                self.failed_early = run is None and record.levelno >= ERROR
                 self._write(text)
         elif event is None and record.getMessage().startswith(SHOWN):
             self.before_run = []

@@ -258,6 +258,9 @@ def _source_problems(key: Key, entry: Any, settings: Settings, catalog: Catalog)
         yield Problem(key, f"remote_code runs what its authors wrote; {pin}")
     if entry.path is not None and not (Path(entry.path) / "config.json").is_file():
         text = f"`{entry.path}` is no model folder (no config.json in it); correct the path"
+        if Path(entry.path).parent == Path(settings.results) / "work/4_models":
+            table = f"{settings.results}/table1.csv"
+            text += f", or train it first, without this entry: `make {table}`"
         yield Problem((*key, "path"), text)
     yield from _source_problems((*key, "reference"), getattr(entry, "reference", None), settings, catalog)
 
