@@ -111,6 +111,7 @@ def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
         environment |= {
             "HF_ENDPOINT": hub.url, "HF_HOME": str(folder / "cache" / scale), "HF_TOKEN": "rehearsal",
             **offline(here, folder / "wheels" / scale), "OPENAI_API_KEY": "rehearsal", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false",
+            "POLYREWARD_LOG": "snakemake",
         }  # fmt: skip
         start, before = time.monotonic(), processor_seconds()
         with preloaded(environment) as snakemake, open(folder / f"{scale}.log", "w", encoding="utf-8") as log:

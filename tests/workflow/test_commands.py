@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import jsonschema
 import pytest
 import yaml
 from snakemake.utils import update_config
@@ -90,7 +91,7 @@ def plan(folder: Path, arguments: list[str], settings: str = "") -> subprocess.C
 def made_by(command: str, cwd: Path = ROOT) -> list[str]:
     """Return the lines that make would run."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    words = [*shlex.split(command), "-n", "-o", ".venv/ready"]
+    words = [*shlex.split(command), "-n", "-o", ".venv/ready", "V=1"]
     ran = subprocess.run(words, cwd=cwd, env=kept, text=True, capture_output=True)
     assert ran.returncode == 0, f"{command}: {ran.stderr}"
     return ran.stdout.replace("\\\n", " ").splitlines()
@@ -288,3 +289,11 @@ def test_make_prints_no_shell_of_its_own(tmp_path):
     assert (ran.returncode, ran.stdout) == (0, ""), ran.stderr
     ran = subprocess.run([*command, "V=1"], cwd=ROOT, text=True, capture_output=True, env=kept)
     assert "polyreward report results" in ran.stdout
+
+
+def test_the_entries_of_a_base_and_of_a_dataset_fit_their_catalogs():
+    page = ROOT / "docs/howto/base.md"
+    entries = [yaml.safe_load(text) for language, text in blocks(page) if language == "text"]
+    for name, entry in zip(("models", "datasets"), entries, strict=True):
+        schema = yaml.safe_load((ROOT / f"workflow/schemas/{name}.schema.yaml").read_text("utf-8"))
+        jsonschema.validate(entry, schema)
