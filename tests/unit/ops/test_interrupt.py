@@ -19,6 +19,10 @@ onstart:
 rule long:
     output:
         "made",
+    log:
+        "long.log",
+    benchmark:
+        "results/benchmarks/long/all.tsv",
     script:
         "long.py"
 """
@@ -55,8 +59,11 @@ def test_an_interrupted_run_ends_with_its_jobs_and_frees_the_lock(tmp_path, job)
     (tmp_path / "long.py").write_text(JOBS[job] + WORK, encoding="utf-8")
     command = [sys.executable, "-m", "snakemake", "--cores", "1"]
     heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}  # as in a terminal
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    run = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, **quiet, **heard)
+    environment = {name: value for name, value in os.environ.items() if name != "POLYREWARD_LOG"}
+    with open(tmp_path / "screen", "w", encoding="utf-8") as screen:
+        shown = {"stdout": screen, "stderr": screen, "env": environment}
+        logged = [*command, "--logger", "polyreward"]
+        run = subprocess.Popen(logged, cwd=tmp_path, start_new_session=True, **shown, **heard)
     wait_for(lambda: (tmp_path / "pids").exists() and " " in (tmp_path / "pids").read_text())
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
     assert all(map(there, pids))
@@ -66,6 +73,9 @@ def test_an_interrupted_run_ends_with_its_jobs_and_frees_the_lock(tmp_path, job)
     assert time.monotonic() - start < 20
     assert run.returncode not in (0, None)
     assert not any(map(there, pids))
+    said = (tmp_path / "screen").read_text(encoding="utf-8")
+    assert said.splitlines()[-1].startswith("stopped by you after ")
+    assert ": 0 of 1 jobs done. The same command resumes." in said and "failed" not in said
     assert list((tmp_path / ".snakemake/locks").glob("*")) == []
     # What is half made is not taken for up to date: it is known as such, or gone where Snakemake saw its job
     # fail in time.
