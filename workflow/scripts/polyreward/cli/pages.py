@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import MADE_WITH, RESULTS, ROOT, Listing
+from polyreward.cli.shared import MADE_WITH, PATH, RESULTS, ROOT, Listing
 
 
 @click.command(
@@ -12,17 +12,18 @@ from polyreward.cli.shared import MADE_WITH, RESULTS, ROOT, Listing
     short_help="Print the true effect that each claim needs, from a finished run.",
     epilog="Example: polyreward power results/night > power.md",
 )
-@RESULTS
+@click.argument("results", type=PATH, required=False)
 @MADE_WITH
-def power(results: Path, configfile: tuple[str, ...]) -> None:
+def power(results: Path | None, configfile: tuple[str, ...]) -> None:
     """Print the true effect at which each claim would hold with 80% power.
 
     It uses the intervals of a finished run: transfer_claims.csv and carb_claims.csv (or claims.csv) in
-    RESULTS. For each printed value it also says how many units would show it."""
+    RESULTS, by default the scale's own folder. For each printed value it also says how many units would show it."""
     from polyreward.ops.power_page import power_page
     from polyreward.ops.scales import overlays_of
 
-    print(power_page(overlays_of(results, ROOT, configfile), ROOT, results), end="")
+    overlays = overlays_of(results, ROOT, configfile) if results else list(configfile)
+    print(power_page(overlays, ROOT, results), end="")
 
 
 @click.command(
@@ -30,7 +31,7 @@ def power(results: Path, configfile: tuple[str, ...]) -> None:
     short_help="Write a page with all results made so far: claims, tables, figures.",
     epilog="Example: polyreward report results/tiny",
 )
-@RESULTS
+@click.argument("results", type=PATH)
 @MADE_WITH
 def report(results: Path, configfile: tuple[str, ...]) -> None:
     """Write report.html in RESULTS: the results that exist, and the command for each one that is missing.
