@@ -222,7 +222,7 @@ audit: $(READY)
 # Tables, figures, scores, analysis and provenance in one file, without weights; `polyreward unbundle` checks and unpacks it.
 .PHONY: bundle
 bundle: $(READY)
-	$(BIN)/polyreward bundle $(RESULTS)
+	$(BIN)/polyreward bundle $(RESULTS) $(NAMED)
 
 # Make all tables and figures of a bundle from its scores, without a model: make tables BUNDLE=bundle.zip
 BUNDLE ?= bundle.zip

@@ -65,6 +65,24 @@ def test_it_gives_back_what_was_packed_and_neither_weights_nor_replies(results, 
     assert "out: is there already" in capsys.readouterr().err
 
 
+def test_a_part_is_packed_by_name_and_without_a_name_sums_are_asked_for(
+    results, tmp_path, monkeypatch, capsys
+):
+    (results / "figure1.png").write_bytes(b"not asked for")
+    (results / "work/5_scores/base.safetensors").unlink()  # has no checksum
+    monkeypatch.setattr(
+        "polyreward.ops.provenance.chain",
+        lambda root, paths: [Made(path, "1" * 64, "table1") for path in paths],
+    )
+    assert main(["bundle", "results"]) == 1
+    assert "make results/SHA256SUMS" in capsys.readouterr().err
+    assert main(["bundle", "results", "table9.csv"]) == 1
+    assert "table9.csv: no such file in results; make it first" in capsys.readouterr().err
+    assert main(["bundle", "results", "table1.csv"]) == 0
+    with zipfile.ZipFile(tmp_path / "bundle.zip") as packed:
+        assert sorted(packed.namelist()) == ["SHA256SUMS", *PACKED]
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

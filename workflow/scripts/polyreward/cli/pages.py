@@ -18,7 +18,8 @@ def power(results: Path | None, configfile: tuple[str, ...]) -> None:
     """Print the true effect at which each claim would hold with 80% power.
 
     It uses the intervals of a finished run: transfer_claims.csv and carb_claims.csv (or claims.csv) in
-    RESULTS, by default the scale's own folder. For each printed value it also says how many units would show it."""
+    RESULTS, by default the scale's own folder. For each printed value it also says how many units would show
+    it."""
     from polyreward.ops.power_page import power_page
     from polyreward.ops.scales import overlays_of
 

@@ -1,5 +1,6 @@
 """What made the results: checked, printed, packed and unpacked."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -12,6 +13,20 @@ CORES = click.option("--cores", default="all", help="Cores for the rebuild.")
 
 def _in_project(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path
+
+
+def _files_of(results: Path, artifacts: Sequence[str], command: str) -> list[str]:
+    """Return the files of artifacts in all formats; raise where one is missing, with a folder that has it."""
+    from polyreward.artifacts.sums import artifact_files
+    from polyreward.ops.scales import others_with
+
+    names, problems = artifact_files(results, artifacts), []
+    for name in [name for name in artifacts if name not in names]:
+        others = others_with(f"{name}*", results, Path.cwd())
+        there = f", or name a folder that has it: RESULTS={others[0]}" if others else ""
+        problems.append(f"{name}: no such file in {results}; make it first{there}")
+    raise_all(problems, command)
+    return names
 
 
 @click.command(
@@ -31,19 +46,11 @@ def verify(
 
     ARTIFACTS are files in RESULTS: of tables and figures, only these are checked. The exit status is 1 if a
     file has changed, or has no checksum."""
-    from polyreward.artifacts.sums import artifact_files
-    from polyreward.ops.scales import others_with, overlays_of
+    from polyreward.ops.scales import overlays_of
     from polyreward.ops.verify import artifact_sums, check_rebuild, check_sums, not_covered
 
     sums = artifact_sums(results) if (results / "SHA256SUMS").is_file() or not artifacts else {}
-    names = artifact_files(results, artifacts) if artifacts else sorted(sums)
-    missing = [name for name in artifacts if name not in names]
-    problems = []
-    for name in missing:
-        others = others_with(f"{name}*", results, Path.cwd())
-        there = f", or name a folder that has it: RESULTS={others[0]}" if others else ""
-        problems.append(f"{name}: no such file in {results}; make it first{there}")
-    raise_all(problems, "verify")
+    names = _files_of(results, artifacts, "verify") if artifacts else sorted(sums)
     made_with = overlays_of(results, Path.cwd(), configfile) if rebuild else []
     print(check_sums(results, {name: sha256 for name, sha256 in sums.items() if name in names}))
     if rebuild:
@@ -94,20 +101,23 @@ def provenance(artifact: Path, whole: bool) -> None:
 
 @click.command(short_help="Pack tables, figures, scores, analysis and provenance into one file.")
 @FOLDER
+@click.argument("artifacts", nargs=-1)
 @click.option("--out", type=PATH, default=Path("bundle.zip"), help="File to write.")
-def bundle(results: Path, out: Path) -> None:
+def bundle(results: Path, artifacts: tuple[str, ...], out: Path) -> None:
     """Pack everything that a reader needs to check the numbers in RESULTS, without weights.
 
-    RESULTS needs its SHA256SUMS, which `make` writes. Run it in the project's folder."""
+    ARTIFACTS are files in RESULTS: of tables and figures, only these are packed, with all scores. Without
+    them, RESULTS needs its SHA256SUMS, which `make` writes. Run it in the project's folder."""
     from polyreward.ops.bundle import pack
     from polyreward.ops.provenance import chain
     from polyreward.ops.verify import artifact_sums, check_sums
 
     results = _in_project(results.absolute())
-    sums = artifact_sums(results)
+    sums = {} if artifacts else artifact_sums(results)
+    names = _files_of(results, artifacts, "bundle") if artifacts else sorted(sums)
     print(check_sums(results, sums))
-    made = chain(Path.cwd(), [(results / name).as_posix() for name in sorted(sums)])
-    print(f"{out}: sha256 of its manifest {pack(results, sorted(sums), made, out)}")
+    made = chain(Path.cwd(), [(results / name).as_posix() for name in names])
+    print(f"{out}: sha256 of its manifest {pack(results, names, made, out)}")
 
 
 @click.command(

@@ -21,7 +21,8 @@ def artifact_sums(results: Path) -> dict[str, str]:
     """Return {file of an artifact: SHA-256} of a results folder."""
     if not (results / SUMS).is_file():
         raise PolyrewardError(
-            f"{results / SUMS}: no such file; `make {results / SUMS}` makes all of this scale and writes it"
+            f"{results / SUMS}: no such file; `make {results / SUMS}` makes all of this scale and writes it,"
+            " or name artifacts: ARTIFACT=table1"
         )
     return read_sums(results / SUMS)
 
