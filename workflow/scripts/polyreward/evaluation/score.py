@@ -20,7 +20,6 @@ from polyreward.evaluation.tables import (
     accuracy_tables,
     one_at_a_time,
     one_table,
-    short_names,
     with_others,
     write_by_suffix,
 )

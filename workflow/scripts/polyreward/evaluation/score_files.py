@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from polyreward.core.errors import PolyrewardError, raise_all, unknown
-from polyreward.evaluation.tables import short_names
+from polyreward.evaluation.options import short_names
 from polyreward.prepare.row_files import file_rows
 
 # {field: columns that may hold it; the first of them that is there counts}

@@ -1,11 +1,11 @@
-"""Accuracies of several models on several sets of pairs, the best first, files by suffix, and short names."""
+"""Accuracies of several models on several sets of pairs, the best first, and files by suffix."""
 
 import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,6 @@ import pandas as pd
 from polyreward.analysis.accuracy import ALL, chance, subset_summary
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison
-from polyreward.core.inert import printable
 from polyreward.core.tables import read_csv, write_csv, write_sealed
 
 # A draw counts every pair: 10,000 draws would take GBs on 100,000 pairs.
@@ -124,25 +123,3 @@ def one_table(scores: Scores) -> pd.DataFrame:
 def write_by_suffix(table: pd.DataFrame, path: Path) -> None:
     """Write a table as Parquet or CSV, by its suffix; no digit is lost."""
     (write_sealed if path.suffix.lower() == ".parquet" else write_csv)(table, path)
-
-
-def short_names(sources: Sequence[str], with_suffix: bool) -> dict[str, str]:
-    """Return {source: its name}: the last part of its path, or as many as differ, joined by `--`.
-
-    Without `with_suffix`, suffixes are left out where names differ without them.
-    """
-    stems = [_named_path(source).stem for source in sources]
-    if not with_suffix and len(set(stems)) == len(stems):
-        return dict(zip(sources, stems, strict=True))
-    paths = [_named_path(source) for source in sources]
-    parts = [[part for part in path.parts if part != path.anchor] for path in paths]
-    count = 1
-    while len({tuple(found[-count:]) for found in parts}) < len(parts) and count < max(map(len, parts)):
-        count += 1
-    return {source: "--".join(found[-count:]) for source, found in zip(sources, parts, strict=True)}
-
-
-def _named_path(source: str) -> PurePath:
-    path = PurePath(source)
-    named = path if path.name not in ("", "..") else PurePath(Path(source).resolve())  # such as `.`
-    return PurePath(printable(str(named)))  # in a locale without UTF-8, names have halves of characters
