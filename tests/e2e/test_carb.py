@@ -7,6 +7,7 @@ import pytest
 from flow import LANGUAGES, REGISTRY, check_pages, outputs_of
 
 from polyreward.analysis.verdicts import HOLDS, VERDICTS
+from polyreward.carb.culture.books import BOOKS
 from polyreward.core.files import read_jsonl
 from polyreward.think_as_locals.learning import ALIKE
 
@@ -66,7 +67,10 @@ def check_r_corr(learning):
 def check_culture(results):
     """Check that place quartets are scored in all languages of the scale, and that leak tests are at chance."""
     table = pd.read_csv(results / "carb_culture.csv", dtype={"asks": str})
-    assert set(table["language"]) == set(LANGUAGES) and set(table["asks"]) == {"fact", "format"}
+    assert set(table["language"]) == set(LANGUAGES) and set(table["asks"]) == {"fact", "format", *BOOKS}
+    books = table[table["asks"].isin(BOOKS)]
+    assert (books["topics"] == 10).all() and books["low"].notna().all()
+    assert not set(books["scorer"]) ^ set(table.loc[table["asks"] == "fact", "scorer"])
     facts = table[table["asks"] == "fact"].set_index(["scorer", "language"])
     assert facts["note"].isna().all() and facts["low"].notna().all()
     assert (facts.loc["length", ["swaps", "centred"]] == [50, 25]).all(axis=None)

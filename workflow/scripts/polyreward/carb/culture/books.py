@@ -9,7 +9,7 @@ from polyreward.core.seeds import job_seed
 
 # The same, with candidates that name the place, too; and a book in which each answer stands at another place,
 # where what the book says is right
-BOOK, LABELLED, FALSE = BOOKS = ("open book", "open book, labelled answers", "false book")
+BOOK, LABELLED, FALSE = BOOKS = ("open book", "open book with labels", "false book")
 
 
 def open_books(quartets: Sequence[Quartet], taught: frozenset[str], count: int, seed: int) -> list[Quartet]:
@@ -25,7 +25,7 @@ def open_books(quartets: Sequence[Quartet], taught: frozenset[str], count: int, 
 def _with_book(quartet: Quartet, kind: str, seed: int) -> Quartet:
     order = sorted(range(FOUR), key=lambda line: job_seed(seed, "carb", "line", quartet.name, str(line)))
     wordings = {language: _wording(one, kind, order) for language, one in quartet.wordings.items()}
-    name = f"{quartet.name}-{kind.replace(', ', '-').replace(' ', '-')}"
+    name = f"{quartet.name}-{kind.replace(' ', '-')}"
     return dataclasses.replace(quartet, name=name, kind=kind, wordings=wordings)
 
 
