@@ -21,6 +21,7 @@ from transformers import (
     AutoTokenizer,
     TrainerCallback,
 )
+from transformers.models.gemma3 import modeling_gemma3
 
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError
@@ -173,6 +174,38 @@ def test_two_runs_are_identical_bit_for_bit_by_their_seed(base, reward_folder, t
     assert changed(weights(again), weights(reward_folder)) == set()
     assert (again / "training.json").read_bytes() == (reward_folder / "training.json").read_bytes()
     assert "score.weight" in changed(weights(again), weights(train(base, tmp_path, seed=2, name="other")))
+
+
+def test_what_liger_replaces_in_transformers_is_there_again_for_the_next_model(
+    tiny_gemma, tmp_path, monkeypatch
+):
+    modeling = modeling_gemma3
+    norm, rotary = modeling.Gemma3RMSNorm, modeling.apply_rotary_pos_emb
+    patched = []
+
+    class Replaced(norm):
+        pass
+
+    def stand_in(model, _):
+        """Patch as liger_kernel does: the modules' classes and functions, and the model itself."""
+        modeling.Gemma3RMSNorm, modeling.apply_rotary_pos_emb = (
+            Replaced,
+            lambda *args, **more: rotary(*args, **more),
+        )
+        forward = model.get_base_model().forward
+        model.get_base_model().forward = lambda **given: patched.append(1) or forward(**given)
+
+    monkeypatch.setattr("transformers.trainer.apply_liger_kernel", stand_in)
+    job = Job(1, tmp_path / "checkpoints", tmp_path / "model", "liger", liger=True)
+    training.train_reward_model(tiny_gemma, ROWS, settings(), job)
+    assert len(patched) == 3  # steps
+    assert (modeling.Gemma3RMSNorm, modeling.apply_rotary_pos_emb) == (norm, rotary)
+    assert not any(isinstance(part, Replaced) for part in new_reward_model(tiny_gemma, 1)[0].modules())
+
+
+def test_a_training_prints_no_warning_of_names_that_will_go(tiny_gemma, tmp_path, recwarn):
+    train(tiny_gemma, tmp_path, gradient_checkpointing=True)
+    assert [str(one.message) for one in recwarn if issubclass(one.category, FutureWarning)] == []
 
 
 def test_gradient_checkpointing_changes_no_weight(base, reward_folder, tmp_path):

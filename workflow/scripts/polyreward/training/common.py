@@ -4,14 +4,16 @@ import hashlib
 import json
 import math
 import os
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import torch
 from datasets import Dataset
 from peft import LoraConfig
-from transformers import TrainerCallback
+from transformers import TrainerCallback, TrainingArguments
 
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.logs import announce
@@ -27,6 +29,9 @@ LEFT_OUT = {
     *("train_loss", "total_flos", "num_tokens"),
 }
 ROWS_AT_ONCE = 256  # of a dataset, whose content is hashed
+# An argument that transformers 5 has given a new name, and whose old one 6 will drop
+NEW = "activation_checkpointing"
+CHECKPOINTING = NEW if NEW in {one.name for one in fields(TrainingArguments)} else "gradient_checkpointing"
 PROJECTIONS = [f"{name}_proj" for name in ("q", "k", "v", "o", "gate", "up", "down")]  # that adapters change
 
 
@@ -82,6 +87,8 @@ def trainer_arguments(
     record: as from Job.recorded, and what else decides the result. Raises PolyrewardError where this
     machine's card does not compute in the precision."""
     precision = record["precision"]
+    # TRL and PEFT still ask by names that transformers will drop
+    warnings.filterwarnings("ignore", r"`(is_)?gradient_checkpointing\w*` is deprecated", FutureWarning)
     os.environ["ACCELERATE_MIXED_PRECISION"] = "no"  # TRL would train in what it names where ours is float32
     raise_all(device_problems(precision), f"{job.label}: what this machine cannot do")
     # Named by all that the run depends on, so that no other run takes its checkpoints up.
@@ -100,7 +107,7 @@ def trainer_arguments(
         "per_device_train_batch_size": settings.batch_size,
         "gradient_accumulation_steps": settings.gradient_accumulation,
         "bf16": precision == "bfloat16",
-        "gradient_checkpointing": settings.gradient_checkpointing,
+        CHECKPOINTING: settings.gradient_checkpointing,
         "use_liger_kernel": job.liger,
         "use_cpu": not torch.cuda.is_available(),
         "seed": job.seed % 2**31,
@@ -109,6 +116,26 @@ def trainer_arguments(
         "report_to": "none",
         "disable_tqdm": True,
     }
+
+
+class KeepClasses(TrainerCallback):
+    """Leave the kernels of liger-kernel to the model that trains.
+
+    They also replace classes and functions of transformers' modules, which the next model of the process
+    would be made of, such as GRPO's reward models and judges. This is made before training, and puts them
+    back when it begins."""
+
+    def __init__(self):
+        self.before = {
+            name: dict(vars(module))
+            for name, module in list(sys.modules.items())
+            if name.startswith("transformers.models.") and ".modeling_" in name
+        }
+
+    def on_train_begin(self, args, state, control, **kwargs):
+        """Put back what the modules held before."""
+        for name, held in self.before.items():
+            vars(sys.modules[name]).update(held)
 
 
 class Announce(TrainerCallback):

@@ -16,7 +16,7 @@ from polyreward.core.memory import release_freed_memory
 from polyreward.core.processes import count, is_main
 from polyreward.core.seals import sealed_folder
 from polyreward.models.reward_model import give_own_type
-from polyreward.training.common import Job
+from polyreward.training.common import Job, KeepClasses
 
 
 def finish_training(
@@ -50,6 +50,8 @@ def train_on(trainer, label: str) -> None:
     checkpoint = last_whole_checkpoint(trainer.args.output_dir, count())
     if checkpoint:
         announce(f"{label}: resumes from {checkpoint.name}")
+    if trainer.args.use_liger_kernel:
+        trainer.add_callback(KeepClasses())
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
 
