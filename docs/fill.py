@@ -14,6 +14,7 @@ value, mean or table, then comes a file below docs/data/, then conditions, then 
     ...
     <!-- end -->
 
+`<!-- part artifacts -->`, `commands` and `rules` are made from the project itself (docs/site/parts.py).
 A value has one row, a mean the mean of each column over all rows. Fields are columns of a row, in Python's
 format. `{count:word}` writes a small number as a word, `{s:time}` seconds as a duration, and
 `{p:p}` a p-value as 0.012 or <0.001. A condition
@@ -50,12 +51,14 @@ from polyreward.ops.scales import overlays_of, scale_of
 from polyreward.ops.workflow import dry_run_jobs
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs/site"))
 DATA = ROOT / "docs/data"
 MARKER = re.compile(
     r"<!-- (value|mean|table) (\S+?)(?:\s+((?:(?!-->)[^:])*?))?(?::\s+((?:(?!-->).)*?))? -->"
     r"((?:(?!<!--).)*)<!-- end -->",
     re.DOTALL,
 )
+PART = re.compile(r"<!-- part (\w+) -->.*?<!-- end -->", re.DOTALL)
 NOT_RUN = "*not run yet*"
 WORDS = [
     *("none", "one", "two", "three", "four", "five", "six"),
@@ -188,9 +191,14 @@ def page(text: str, data: Path = DATA) -> str:
         between = f"\n\n{shown}\n\n" if kind == "table" else shown
         return f"{found[0].split('-->')[0]}-->{between}<!-- end -->"
 
+    def part_of_project(found: re.Match) -> str:
+        from parts import part  # asks Snakemake, which takes seconds
+
+        return f"<!-- part {found[1]} -->\n\n{part(found[1])}\n\n<!-- end -->"
+
     if len(re.findall("<!-- (?:value|mean|table) ", text)) != len(MARKER.findall(text)):
         raise PolyrewardError("a marker has no <!-- end -->, or another marker within it")
-    return MARKER.sub(put, text)
+    return PART.sub(part_of_project, MARKER.sub(put, text))
 
 
 def take(results: Path, data: Path, partial: bool = False) -> None:

@@ -45,7 +45,7 @@ LESS = re.compile(r"\bless\b(?! (than|precise|often|common|likely|memory))")  # 
 def prose(text: str) -> list[str]:
     """Return the sentences of a page: without code, tables of numbers, headings, comments and what is generated."""
     text = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
-    text = re.sub(r"<!-- table .*?<!-- end -->", "", text, flags=re.DOTALL)
+    text = re.sub(r"<!-- (?:table|part) .*?<!-- end -->", "", text, flags=re.DOTALL)
     text = re.sub(r"<!--.*?-->", " ", text, flags=re.DOTALL)
     text = re.sub(r"`[^`]+`", "Code", text)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)

@@ -1,5 +1,5 @@
-"""Open books: the prompt holds the four answers, each with its place. What a scorer that cannot read them
-there knows of places cannot be told."""
+"""Open books: the prompt holds the four answers, each with its place. A scorer that cannot read them there
+cannot be judged on what it knows of places."""
 
 import dataclasses
 from collections.abc import Sequence
