@@ -50,7 +50,7 @@ def test_replies_to_one_prompt_are_scored_together_and_an_empty_one_as_nothing(c
     assert not capsys.readouterr().err  # the training shows its own progress
     with progress("again", 1) as advance:
         advance(1)
-    assert "again: 1/1" in capsys.readouterr().err
+    assert "again: 1 of 1 texts" in capsys.readouterr().err
 
 
 def test_a_score_that_is_no_number_is_refused():

@@ -10,7 +10,7 @@ from polyreward.core.logs import progress
 
 @pytest.mark.parametrize(
     ("total", "steps", "lines"),
-    [(8, [1] * 8, ["mine: 2/8", "mine: 4/8", "mine: 6/8", "mine: 8/8"]), (3, [3], ["mine: 3/3"])],
+    [(8, [1] * 8, [f"mine: {n} of 8 texts" for n in (2, 4, 6, 8)]), (3, [3], ["mine: 3 of 3 texts"])],
 )
 def test_a_line_is_printed_at_each_quarter(capsys, total, steps, lines):
     with progress("mine", total) as advance:

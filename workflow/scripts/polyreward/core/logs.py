@@ -118,6 +118,6 @@ def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
         nonlocal done
         before, done = done, done + count
         if done * 4 // total > before * 4 // total:
-            announce(f"{label}: {done}/{total}")
+            announce(f"{label}: {done} of {total} texts")
 
     yield advance
