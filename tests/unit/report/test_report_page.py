@@ -131,7 +131,7 @@ def test_figures_are_inside_with_words_in_their_place(page):
 
 
 def test_ours_stand_beside_the_printed(page, results):
-    assert "es english avg a b 50.0 79.3 -29.3 models and scale differ" in page.text
+    assert "Spanish, English Avg. a b 50.0 79.3 -29.3 models and scale differ" in page.text
     # Table 2 as printed, as no comparison is there
     assert "ArmoRM-Llama3-8B-v0.1 classifier 90.4 80.1" in page.text
     assert "Not compared cell by cell yet: make results/tiny/compare/table2.csv" in page.text
@@ -182,7 +182,7 @@ def test_an_empty_folder_names_the_scale_that_has_tables(tmp_path):
 def test_the_command_writes_the_page_and_names_what_is_missing(results, capsys):
     assert cli.main(["report", str(results)]) == 0
     said = capsys.readouterr().out
-    assert "not made yet: Table 3; make results/tiny/table3.csv\n" in said
+    assert "not made yet: Transfer paper, Table 3; make results/tiny/table3.csv\n" in said
     assert f"{results / 'report.html'}: 0." in said and (results / "report.html").is_file()
 
 

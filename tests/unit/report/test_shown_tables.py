@@ -2,8 +2,10 @@
 
 import pandas as pd
 import pytest
+from support import ROOT
 
 from polyreward.artifacts.renderings import write_html
+from polyreward.report.artifacts import printed_table
 from polyreward.report.tables import read_csv_table, read_rendered, table_of
 
 
@@ -38,3 +40,33 @@ def test_data_alone_is_shown_with_one_digit(tmp_path):
     assert (found.heads, found.rows) == (["name", "share", "n"], [["a", "0.2", "3"], ["", "1.0", "4"]])
     (tmp_path / "t.csv").write_text("reward_model,share\nNA,0.25\n1.10,0.25\n", encoding="utf-8")
     assert read_csv_table(tmp_path / "t.csv").rows == [["NA", "0.2"], ["1.10", "0.2"]]
+
+
+def test_the_average_is_the_first_number_under_each_head():
+    above = [[("", 1), ("A", 3), ("B", 2)]]
+    found = table_of(
+        above, ["RM", "Chat", "Code", "Avg. [95%]", "Chat", "Average"], [["x", "1", "2", "3", "4", "5"]]
+    )
+    assert found.heads == ["RM", "Avg. [95%]", "Chat", "Code", "Average", "Chat"]
+    assert (found.above, found.rows) == (above, [["x", "3", "1", "2", "5", "4"]])
+    assert table_of([], ["Average price", "n"], [["high", "1"]]).heads == ["Average price", "n"]  # no number
+
+
+def test_printed_numbers_are_in_the_words_of_our_tables(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text(
+        "table,eval_language,base_model,rm_training,chat,avg\n4,es,b,target,1,2\n4,ko,b,delta,3,4\n"
+    )
+    whole, spanish = printed_table(path, None), printed_table(path, "es")
+    assert whole.heads == ["RewardBench", "Base", "RM", "Avg.", "Chat"]
+    assert whole.rows == [["Spanish", "b", "Target", "2", "1"], ["Korean", "b", "\u0394", "4", "3"]]
+    assert (spanish.heads, spanish.rows) == (["Base", "RM", "Avg.", "Chat"], [["b", "Target", "2", "1"]])
+    for name in (
+        "transfer_table2",
+        "carb_think_as_locals",
+        "carb_perturbation",
+        "carb_correlation",
+        "carb_leaderboard",
+    ):
+        heads = printed_table(ROOT / f"resources/published/{name}.csv", None).heads
+        assert not [head for head in heads if "_" in head or head.islower() and head != "p"], heads

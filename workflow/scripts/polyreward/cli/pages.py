@@ -44,7 +44,7 @@ def report(results: Path, configfile: tuple[str, ...]) -> None:
     path = results / "report.html"
     missing = write_page(read_results(results, configfile, ROOT), path, ROOT)
     for one in missing:
-        print(f"not made yet: {one.number}; {one.command}")
+        print(f"not made yet: {one.category}, {one.number}; {one.command}")
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
 
 

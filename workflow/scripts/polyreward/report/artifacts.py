@@ -9,6 +9,7 @@ from types import SimpleNamespace as Shown
 
 import numpy as np
 import pandas as pd
+from babel import Locale
 from PIL import Image, UnidentifiedImageError
 
 from polyreward.carb.downstream.correlation import R2, P
@@ -19,8 +20,21 @@ from polyreward.ops.scales import others_with
 from polyreward.report.results import Results
 from polyreward.report.tables import Table, read_csv_table, read_rendered, table_of
 from polyreward.sheet.registry import CATEGORIES
+from polyreward.transfer.tables import SECTION_NAMES, TRAINING_NAMES
 
 COLOURS = 256  # of a picture in the page: a third of the bytes of its file, and nothing that the eye misses
+PRINTED_HEADS = {
+    **SECTION_NAMES,
+    **dict.fromkeys(("rm_training", "rm_language"), "RM"),
+    **dict.fromkeys(("carb", "carb_avg"), "CARB"),
+    **{name: f"{name[:2].upper()}, %" for name in ("cc_percent", "rc_percent", "cl_percent", "rp_percent")},
+    "eval_language": "RewardBench",
+    "base_model": "Base",
+    "avg": "Avg.",
+    "m_rewardbench": "M-RewardBench",
+    "r_squared": "R\u00b2",
+    "p_value": "p",
+}
 NUMBERS = {"ours": "", "printed": "", "difference": "+"}  # of a comparison, with their signs
 
 
@@ -112,16 +126,38 @@ def compared_table(path: Path) -> Table:
     for name, sign in NUMBERS.items():
         digits = np.where(fractions, f"{sign}.3g", f"{sign}.1f")
         shown[name] = [f"{value:{form}}" for value, form in zip(table[name], digits, strict=True)]
-    heads = [name.replace("_", " ") for name in shown.columns]
+    for name in ("row", "column"):
+        shown[name] = shown[name].astype(str).map(_in_words)
+    heads = [_printed_head(name) for name in shown.columns]
     return table_of([], heads, shown.astype(str).to_numpy().tolist())
 
 
+def _in_words(cell: str) -> str:
+    """Return a row or a column of a comparison, such as `es target`, in the words of our tables."""
+    language, _, training = cell.partition(" ")
+    if not re.fullmatch("[a-z]{2}", language):
+        return PRINTED_HEADS.get(cell, cell)
+    return _printed_head(language) + (f", {TRAINING_NAMES.get(training, training)}" if training else "")
+
+
 def printed_table(path: Path, language: str | None) -> Table:
-    """Lay out the printed numbers as in their file, restricted to the artifact's language."""
+    """Lay out the printed numbers of a file with the words of our tables, restricted to the artifact's
+    language."""
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
     if language and "eval_language" in table:
-        table = table[table["eval_language"] == language]
-    return table_of([], [name.replace("_", " ") for name in table.columns], table.to_numpy().tolist())
+        table = table[table["eval_language"] == language].drop(columns="eval_language")
+    table = table.drop(columns="table", errors="ignore")  # its number, which is in the heading
+    for name in {"eval_language", "rm_language"} & set(table):
+        table[name] = [Locale.parse(code).get_language_name("en") if code else "" for code in table[name]]
+    if "rm_training" in table:
+        table["rm_training"] = table["rm_training"].replace(TRAINING_NAMES)
+    return table_of([], list(map(_printed_head, table.columns)), table.to_numpy().tolist())
+
+
+def _printed_head(name: str) -> str:
+    if re.fullmatch("[a-z]{2}", name):  # a language
+        return Locale.parse(name).get_language_name("en")
+    return PRINTED_HEADS.get(name, name.replace("_", " ").capitalize())
 
 
 @cache
