@@ -34,6 +34,7 @@ PRINTED_HEADS = {
     "m_rewardbench": "M-RewardBench",
     "r_squared": "R\u00b2",
     "p_value": "p",
+    "ours_model": "Our model",
 }
 NUMBERS = {"ours": "", "printed": "", "difference": "+"}  # of a comparison, with their signs
 
