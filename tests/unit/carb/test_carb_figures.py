@@ -141,6 +141,17 @@ def test_figure_1_shows_the_item_that_divides(board, scores):
         assert row.score == of["score"].item()
 
 
+def test_a_score_s_axis_does_not_make_a_small_difference_look_large():
+    axis = Figure().subplots()
+    scores = pd.DataFrame(
+        {"score": [-1.3924, -1.3913, -1.392, -1.392], "is_chosen": [False, True, False, False]}
+    )
+    figure1._draw_scores(axis, scores, "judge")
+    low, high = axis.get_xlim()
+    assert high - low == pytest.approx(0.02) and low < -1.3924 < -1.3913 < high
+    assert [label.get_text() for label in axis.get_xticklabels()] == ["\u22121.39"]
+
+
 @WITH_FONTS
 def test_figure_1_says_whose_each_answer_is_and_is_the_same_from_run_to_run(board, scores, tmp_path):
     names = figure1.own_names(CULTURES)
@@ -155,7 +166,7 @@ def test_figure_1_says_whose_each_answer_is_and_is_the_same_from_run_to_run(boar
             save_figure(figure, tmp_path / f"{name}.png", tmp_path / f"{name}.pdf")
     texts = [text.get_text() for axis in figure.axes for text in axis.texts]
     found = [text for text in texts if text.startswith(("wrong", "right for"))]
-    assert sorted(found) == ["right for ar", "right for de", "wrong", "wrong"]
+    assert sorted(found) == ["right for\nArabic", "right for\nGerman", "wrong", "wrong"]
     for kind in ("png", "pdf"):
         assert (tmp_path / f"one.{kind}").read_bytes() == (tmp_path / f"two.{kind}").read_bytes()
 

@@ -21,6 +21,7 @@ LEGEND_LINE_IN = 0.13
 HEAD_HEIGHT_IN = 0.6  # a base model's name above its panels, the axis label below
 BASES_ACROSS = 2  # more would leave no room for the legends
 PANEL_TITLES = {"all": "all tokens", "matched": "matched frequency"}
+FOOT = 0.12  # height of a line for a single value, as a share of the panel: it is no density
 FEWEST = 10  # values for a density; two values make a spike that hides all others
 
 
@@ -87,7 +88,7 @@ def _draw_panel(axis: Axes, norms: pd.DataFrame, ks: pd.DataFrame, source: str, 
     axis.set_xlabel("")
     first = axis.get_subplotspec().is_first_col()
     axis.set_ylabel("density" if first else "")
-    axis.tick_params(labelbottom=True)
+    axis.tick_params(labelbottom=True, labelleft=True)
     axis.legend(
         handles,
         labels,
@@ -104,13 +105,14 @@ def _draw_panel(axis: Axes, norms: pd.DataFrame, ks: pd.DataFrame, source: str, 
 
 
 def _density(axis: Axes, values: Sequence[float], color: str, dashes) -> Line2D:
-    """Draw a density, or a line per value where values are too few or too similar; return a legend handle."""
+    """Draw a density, or a short line per value where they are too few or too similar; return a legend
+    handle."""
     look = {"color": color, "linestyle": dashes, "linewidth": 1.2}
     if len(values) >= FEWEST and len(set(values)) > 1:
         seaborn.kdeplot(x=np.asarray(values), ax=axis, common_norm=False, cut=3, gridsize=400, **look)
     else:
         for value in sorted(set(values)):
-            axis.axvline(value, **look)
+            axis.axvline(value, ymax=FOOT, **look)
     return Line2D([], [], **look)
 
 

@@ -58,7 +58,7 @@ def draw_figure3(table: pd.DataFrame, judge: pd.DataFrame, confidence: str) -> F
             _draw_policy(rates, found, place + PLACES[policy], policy)
     rates.axhline(EVEN, color="black", linewidth=0.7, linestyle=":")
     right = judge[judge["kind"] == "all"].set_index("language")["accuracy_pct"]
-    labels = [f"{language_name(language)}\njudge: {right[language]:.0f}%" for language in languages]
+    labels = [f"{language_name(language)}\njudge right: {right[language]:.0f}%" for language in languages]
     _languages(rates, labels)
     rates.set_ylabel(f"win rate against the reference\nanswer, % [{confidence}]")
     rates.margins(y=0.1)
@@ -115,8 +115,9 @@ def _handles() -> list[Line2D]:
 def _differences(axis: Axes, table: pd.DataFrame, languages: list[str], confidence: str) -> None:
     for place, language in enumerate(languages):
         found = table[(table["policy"] == "english - target") & (table["language"] == language)]
-        _draw_rate(axis, found, place, language_look(language))
-        _draw_controlled(axis, found, place - 0.16, language_look(language))
+        look = language_look(language)._replace(marker=MARKERS["target"])  # as in the other half
+        _draw_rate(axis, found, place, look)
+        _draw_controlled(axis, found, place - 0.16, look)
     axis.axhline(0, color="black", linewidth=0.7, linestyle=":")
     _languages(axis, [language_name(language) for language in languages])
     axis.margins(y=0.1)

@@ -13,13 +13,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
+from polyreward.artifacts.figures import TEXT_WIDTH, language_name, paper_style
 
 ANSWER = ["candidate", "is_chosen", "text", "from_culture"]
 COLUMNS = ["panel", "item", "culture", "domain", *ANSWER, "scorer", "score", "n_items"]
 LINE_CHARACTERS = 50  # of a text, an East Asian one counting two
 LINES = 4  # of a text; the rest of a longer one is left out
 GUTTER = 0.19  # where texts begin, right of whose answer each is; a share of the panel
+LEAST_SPAN = 0.02  # of the scores on an axis: smaller differences look small
 NAME_CHARACTERS = 13  # of a line of a reward model's name
 RIGHT_TO_LEFT = {"R", "AL"}
 STAY = "\u0e30\u0e32\u0e33\u0e45\u3063\u30fc"  # Thai vowels and kana that begin no line
@@ -69,7 +70,7 @@ def _draw_item(axis: Axes, prompt: pd.Series, answers: pd.DataFrame, families: S
         # A wrong answer may be of no culture, or of the item's own: another saying, for example.
         elsewhere = pd.notna(answer.from_culture) and answer.from_culture != prompt["culture"]
         culture = prompt["culture"] if answer.is_chosen else answer.from_culture
-        whose = f"right for {culture}" if answer.is_chosen or elsewhere else "wrong"
+        whose = f"right for\n{language_name(culture)}" if answer.is_chosen or elsewhere else "wrong"
         weight = "bold" if answer.is_chosen else "normal"
         axis.text(0.02, number, whose, va="center", fontsize=7, fontweight=weight)
         if answer.is_chosen:
@@ -96,9 +97,13 @@ def _draw_scores(axis: Axes, scores: pd.DataFrame, model: str) -> None:
         rows = (scores["is_chosen"] == chosen).to_numpy()
         axis.scatter(scores["score"][rows], places[rows], marker=marker, facecolor=fill, **look)
     axis.margins(x=0.2)
+    low, high = axis.get_xlim()
+    missing = max(LEAST_SPAN - (high - low), 0) / 2
+    axis.set_xlim(low - missing, high + missing)
     axis.spines["left"].set_visible(False)
     axis.tick_params(left=False, labelleft=False, labelsize=7)
     ends = sorted({float(scores["score"].min()), float(scores["score"].max())})
+    ends = [sum(ends) / len(ends)] if missing else ends
     digits = max(0, 1 - math.floor(math.log10(ends[-1] - ends[0]))) if len(ends) > 1 else 2
     axis.set_xticks(ends, [f"{end:.{digits}f}".replace("-", "\N{MINUS SIGN}") for end in ends])
     axis.set_xlabel("score", fontsize=7)
