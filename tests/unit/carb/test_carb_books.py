@@ -55,10 +55,10 @@ def test_a_labelled_answer_names_the_place_that_is_asked_about_as_the_book_does(
 def test_a_false_book_is_right_against_the_facts():
     false, true = rows(FALSE), rows(BOOK)
     assert sorted(book_of(false[0])) == ["In A: b.", "In B: c.", "In C: d.", "In D: a."]
-    for told, known in zip(false[:4], true[:4], strict=True):
-        assert told["prompt"].split("\n")[-1] == known["prompt"].split("\n")[-1]
-        assert told["answers"][told["chosen"]] != known["answers"][known["chosen"]]
-        assert f"In {told['place']}: {told['answers'][told['chosen']]}" in book_of(told)
+    for moved, original in zip(false[:4], true[:4], strict=True):
+        assert moved["prompt"].split("\n")[-1] == original["prompt"].split("\n")[-1]
+        assert moved["answers"][moved["chosen"]] != original["answers"][original["chosen"]]
+        assert f"In {moved['place']}: {moved['answers'][moved['chosen']]}" in book_of(moved)
 
 
 def test_lines_are_in_one_order_in_all_languages_in_the_language_s_own_frame():

@@ -148,12 +148,12 @@ def test_books_of_topics_without_a_lesson_are_parts_of_their_own(tmp_path, monke
     for path in scores:
         if path.parent.name == "b_en-taught":
             reads = pd.read_parquet(path)
-            told = reads["id"].str.contains(f"-{FALSE.replace(' ', '-')}_") & ~reads["id"].str.endswith(
+            asked = reads["id"].str.contains(f"-{FALSE.replace(' ', '-')}_") & ~reads["id"].str.endswith(
                 "unplaced"
             )
-            right = reads["candidate"] == reads["id"].str[-1].where(told, "0").astype(int) - 1
+            right = reads["candidate"] == reads["id"].str[-1].where(asked, "0").astype(int) - 1
             write_scores(
-                reads.assign(score=(told & right).astype(float)),
+                reads.assign(score=(asked & right).astype(float)),
                 path,
                 benchmark="quartets",
                 scorer="b_en-taught",

@@ -34,6 +34,8 @@ def test_kinds_with_few_topics_are_announced_and_no_other_run_is_held_up(capsys,
     plan(topics_per_domain=9).check_quartets(JOBS)
     said = capsys.readouterr().err
     assert "place quartets, format:" in said and "fewer than 10" in said
+    plan(open_books=9).check_quartets(JOBS)
+    assert "place quartets, open book: 9 topics, fewer than 10" in capsys.readouterr().err
     plan().check_quartets(JOBS)
     assert capsys.readouterr().err == ""
     plan(files={"en": "no such file"}).check_quartets(JOBS[:1])

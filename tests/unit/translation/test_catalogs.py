@@ -9,9 +9,8 @@ from translation_data import ITEM, SPANISH, po
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.sources.templates import expanded, template_texts
-from polyreward.translation.catalog import catalog_of, read_translations
+from polyreward.translation.catalog import catalog_of, read_translations, update_catalog
 from polyreward.translation.engines import gettext_rows
-from polyreward.translation.updates import bring_up_to_date
 
 
 @pytest.fixture
@@ -131,7 +130,7 @@ def test_a_text_with_two_entries_is_named_with_both_lines(tmp_path):
 
 
 def updated(path, item):
-    bring_up_to_date(path, [item], "es")
+    update_catalog(path, [item], "es")
     with open(path, "rb") as stream:
         return read_po(stream, locale="es", abort_invalid=True)
 
@@ -175,8 +174,8 @@ def test_hundreds_of_new_texts_take_no_comparison_with_each_other(tmp_path, monk
     old, new = ([{"id": f"{name}-{n}", "text": f"Text {n}."} for n in range(300)] for name in ("old", "new"))
     items = [*old, *({**one, "text": f"New {one['text']}"} for one in new)]
     path = tmp_path / "es.po"
-    assert bring_up_to_date(path, old, "es") and not bring_up_to_date(path, old, "es")
+    assert update_catalog(path, old, "es") and not update_catalog(path, old, "es")
     monkeypatch.setattr("babel.messages.catalog.get_close_matches", None)
-    assert bring_up_to_date(path, items, "es")
+    assert update_catalog(path, items, "es")
     with open(path, "rb") as stream:
         assert list(read_po(stream)._messages) == list(catalog_of(items, "es")._messages)

@@ -63,17 +63,18 @@ class Plan(NamedTuple):
         """
         if not any(job.rule.name == "carb_quartets" for job in jobs):
             return
+        from polyreward.carb.culture.books import open_books
         from polyreward.carb.culture.comparison import few_topics  # brings scipy
         from polyreward.carb.culture.quartets import scale_quartets
 
         carb, schema = self.settings.carb, self.project.file("workflow/schemas/carb_topics.schema.yaml")
+        choices, seed = quartet_choices(self.settings), self.settings.seed
         try:
-            quartets, _ = scale_quartets(
-                quartet_choices(self.settings), carb.culture_file, carb.topics, schema, self.settings.seed
-            )
+            quartets, _ = scale_quartets(choices, carb.culture_file, carb.topics, schema, seed)
         except PolyrewardError as error:
             raise WorkflowError(str(error)) from None
-        for line in few_topics(quartets):
+        books = open_books(quartets, frozenset(), choices["open_books"], seed)
+        for line in few_topics([*quartets, *books]):
             print(line, file=sys.stderr)
 
 

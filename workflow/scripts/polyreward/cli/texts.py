@@ -16,8 +16,7 @@ def catalog(action: str, languages: tuple[str, ...]) -> None:
     zh."""
     from polyreward.core.yaml_files import read_yaml
     from polyreward.sources.templates import data_files, read_templates, stock_items
-    from polyreward.translation.catalog import read_translations, texts_of_templates
-    from polyreward.translation.updates import bring_up_to_date
+    from polyreward.translation.catalog import read_translations, texts_of_templates, update_catalog
 
     data = checkout() / "resources/mini"
     schema = read_yaml(ROOT / "workflow/schemas/templates.schema.yaml")
@@ -28,7 +27,7 @@ def catalog(action: str, languages: tuple[str, ...]) -> None:
     for language in languages:
         path = data / "catalogs" / f"{language}.po"
         if action == "update":
-            changed = bring_up_to_date(path, [*templates, *stock], language)
+            changed = update_catalog(path, [*templates, *stock], language)
             print(f"{path}: {'written' if changed else 'unchanged'}")
         try:
             print(f"{path}: {len(read_translations(path, language, texts))} texts, all translated")

@@ -12,8 +12,7 @@ from polyreward.sheet.engines import engine_of
 from polyreward.sheet.entries import Models
 from polyreward.sheet.languages import CATALOG, folder_problems, new_facts
 from polyreward.sources.templates import data_files, read_templates, stock_items, subsets_of, template_texts
-from polyreward.translation.catalog import read_translations, roles_of
-from polyreward.translation.updates import bring_up_to_date
+from polyreward.translation.catalog import read_translations, roles_of, update_catalog
 
 # CKA of fewer passages is no number, and one instruction has no interval
 FEWEST_PASSAGES, FEWEST_INSTRUCTIONS = 4, 2
@@ -58,7 +57,7 @@ def update_folder(language: str, folder: Path, models: Models, root: Path) -> li
         for item in items:
             by_section.setdefault(_section(item, categories), []).append(item)
         ordered += filter(None, chain.from_iterable(zip_longest(*by_section.values())))
-    bring_up_to_date(folder / CATALOG, ordered, language)
+    update_catalog(folder / CATALOG, ordered, language)
     return [new_facts(language, folder), folder / CATALOG]
 
 

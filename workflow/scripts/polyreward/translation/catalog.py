@@ -55,11 +55,15 @@ def roles_of(row: dict) -> list[str]:
     return [role for role in (*TEXTS, "reference", "text") if role in row]
 
 
-def update_catalog(path: str | Path, items: Iterable[dict], language: str) -> Catalog:
-    """Update a .po file to the items of `catalog_of` and return it; changed texts become fuzzy."""
+def update_catalog(path: str | Path, items: Iterable[dict], language: str) -> bool:
+    """Update a .po file to the items of `catalog_of`; return whether it changed.
+
+    A changed text keeps the translation of its item and role, and becomes fuzzy."""
     fresh = catalog_of(items, language)
-    if Path(path).exists():
+    before = Path(path).read_bytes() if Path(path).exists() else None
+    if before is not None:
         catalog = _read(path, language)
+        _add_new_texts(catalog, fresh)
         catalog.update(fresh, update_creation_date=False)
         catalog.obsolete.clear()
     else:
@@ -67,7 +71,19 @@ def update_catalog(path: str | Path, items: Iterable[dict], language: str) -> Ca
     catalog.creation_date = catalog.revision_date = EPOCH
     with whole_file(path) as temporary, open(temporary, "wb") as stream:
         write_po(stream, catalog, width=100, sort_output=False)
-    return catalog
+    return Path(path).read_bytes() != before
+
+
+def _add_new_texts(catalog: Catalog, fresh: Catalog) -> None:
+    """Add the texts that a catalog lacks; Babel would compare each with all others, for minutes."""
+    gone = [entry for entry in catalog if entry.id and entry.string and entry.id not in fresh]
+    by_place = {place: entry for entry in gone for place in entry.auto_comments}
+    for entry in [entry for entry in fresh if entry.id and entry.id not in catalog]:
+        before = next((by_place[place] for place in entry.auto_comments if place in by_place), None)
+        if before is None:
+            catalog.add(entry.id)
+        else:
+            catalog.add(entry.id, before.string, flags={"fuzzy"}, user_comments=before.user_comments)
 
 
 def texts_of_templates(templates: Iterable[dict]) -> dict[str, str]:
