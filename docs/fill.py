@@ -14,7 +14,8 @@ value, mean or table, then comes a file below docs/data/, then conditions, then 
     ...
     <!-- end -->
 
-`<!-- part artifacts -->`, `commands` and `rules` are made from the project itself (docs/site/parts.py).
+`<!-- part artifacts -->`, `commands`, `paper_files` and `rules` are made from the project itself
+(docs/site/parts.py).
 A value has one row, a mean the mean of each column over all rows. Fields are columns of a row, in Python's
 format. `{count:word}` writes a small number as a word, `{s:time}` seconds as a duration, and
 `{p:p}` a p-value as 0.012 or <0.001. A condition

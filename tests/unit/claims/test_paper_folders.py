@@ -1,5 +1,6 @@
 """A paper as a folder: what is wrong in it is named at once, and printed tables test its claims."""
 
+import re
 import shutil
 
 import numpy as np
@@ -221,3 +222,22 @@ def test_claims_with_a_wrong_quantity_end_the_table_with_all_of_them(write):
     folder = write({"so": claim({"name": "printed_leed"}), "or_so": claim({**LEAD, "off": {}})})
     with pytest.raises(PolyrewardError, match="2 problems"):
         printed_verdicts(folder, 0.95)
+
+
+def test_the_folder_of_the_page_is_as_it_says(tmp_path, monkeypatch, capsys):
+    page = (ROOT / "docs/howto/paper.md").read_text(encoding="utf-8")
+    files = dict(re.findall(r"`([\w./]+)`:\n\n```\w+\n(.*?)```", page, re.DOTALL))
+    assert sorted(files) == ["claims.yaml", "paper.yaml", "printed/table1.csv"]
+    monkeypatch.chdir(tmp_path)
+    for name, text in {**files, "claims.lock.yaml": "{}\n"}.items():
+        path = tmp_path / "example" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert cli.main(["claims", "check", "example"]) == 1
+    lines = re.findall(r"add `(.*)`", capsys.readouterr().err)
+    assert len(lines) == 2
+    (tmp_path / "example/claims.lock.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert cli.main(["claims", "check", "example"]) == 0
+    capsys.readouterr()
+    assert cli.main(["claims", "verdicts", "example"]) == 0
+    assert capsys.readouterr().out in page

@@ -21,6 +21,8 @@ ROUNDING = 0.1  # points between a printed average and the mean of printed parts
 
 def folder_problems(folder: Path) -> list[str]:
     """Return all that is missing or wrong in a paper's folder, each with its place and what to do."""
+    if not folder.is_dir():
+        return ["no such folder; name a paper's, such as workflow/papers/m_rewardbench"]
     files = {
         file: file_problems(folder / file) for file in FILES if file != OPTIONAL or (folder / file).exists()
     }

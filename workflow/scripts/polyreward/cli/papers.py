@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import EXISTING_FOLDER, PATH
+from polyreward.cli.shared import PATH
 from polyreward.core.errors import PolyrewardError
 
 
@@ -13,7 +13,7 @@ from polyreward.core.errors import PolyrewardError
     epilog="Example: polyreward claims check workflow/papers/m_rewardbench",
 )
 @click.argument("action", type=click.Choice(["check", "verdicts", "quantities"]))
-@click.argument("folders", nargs=-1, type=EXISTING_FOLDER)
+@click.argument("folders", nargs=-1, type=PATH)
 @click.option("--out", type=PATH, help="With `verdicts`: a CSV file for all columns.")
 @click.option("--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, help="Level of intervals.")
 def claims(action: str, folders: tuple[Path, ...], out: Path | None, confidence: float) -> None:

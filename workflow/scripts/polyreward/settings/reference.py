@@ -73,6 +73,21 @@ def reference() -> dict[Path, str]:
     }
 
 
+def paper_files() -> str:
+    """Return a table of the fields of each file of a paper's folder, in Markdown."""
+    parts = []
+    for file, annotation in FILES.items():
+        schema = _tidied(TypeAdapter(annotation).json_schema())
+        definitions, prefix, one = schema.get("$defs", {}), "", schema
+        if "properties" not in schema:  # entries by name
+            (section,) = _sections(_by_name(schema))
+            prefix, one = "<name>.", definitions[section]
+        head = "| field | takes | default | meaning |\n| --- | --- | --- | --- |"
+        rows = _rows(prefix, one["properties"], one.get("required", []), definitions)
+        parts += [f"### `{file}`\n", head, *rows, ""]
+    return "\n".join(parts).rstrip()
+
+
 def _as_text(schema: dict) -> str:
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
     return json.dumps(dialect, indent=1, ensure_ascii=False) + "\n"
