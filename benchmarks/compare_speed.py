@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 ROOT = Path(__file__).parent.parent
-SIZES = ROOT / "resources/published/rewardbench_sizes.csv"
+SIZES = ROOT / "workflow/papers/transfer/printed/rewardbench_sizes.csv"
 
 
 def write_models(folder: Path, count: int) -> list[str]:

@@ -24,7 +24,9 @@ SCALES = {
     "paper": ["workflow/scales/paper.yaml"],
 }
 # {subset: pairs} of RewardBench
-REWARDBENCH = dict(pd.read_csv(ROOT / "resources/published/rewardbench_sizes.csv").itertuples(index=False))
+REWARDBENCH = dict(
+    pd.read_csv(ROOT / "workflow/papers/transfer/printed/rewardbench_sizes.csv").itertuples(index=False)
+)
 # How many items each culture and domain can have: every scale builds them from the same texts
 CONSTRUCTED = ROOT / "docs/data/mini/carb_construction.csv"
 

@@ -8,6 +8,7 @@ from rule_graph import STAGES, Rules, rules_of, tables
 from polyreward.cli import commands
 from polyreward.ops.progress import duration
 from polyreward.report.results import Results, results_of
+from polyreward.settings.reference import paper_files
 from polyreward.sheet.registry import CATEGORIES, OURS, OWN
 
 ROOT = Path(__file__).parents[2]
@@ -70,5 +71,6 @@ def _artifact(results: Results, rules: Rules, name: str, entry: dict, time: str 
 PARTS = {
     "artifacts": lambda: artifacts(rules_of(ROOT)),
     "commands": command_help,
+    "paper_files": paper_files,
     "rules": lambda: tables(rules_of(ROOT)),
 }

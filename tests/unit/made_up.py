@@ -11,9 +11,8 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.analysis.embedding_norms import NORM_COLUMNS
 from polyreward.analysis.verdicts import UNDECIDED, Rule, extreme, verdict
-from polyreward.claims.carb_quantities import QUANTITIES as CARB_QUANTITIES
+from polyreward.claims.quantities import QUANTITIES
 from polyreward.claims.transfer_evidence import Evidence, Setting, Shares, WinRates
-from polyreward.claims.transfer_quantities import QUANTITIES
 from polyreward.core.naming import ModelName
 
 ABOVE = Rule("above", 0, 0)
@@ -141,7 +140,7 @@ def wins(*args, **options):
 
 def quantity(name, made_up, **options):
     """Return the estimate of a quantity of either paper's claims."""
-    return {**QUANTITIES, **CARB_QUANTITIES}[name](made_up, **options)
+    return QUANTITIES[name].compute(made_up, **options)
 
 
 def found(name, made_up, rule=ABOVE, **options):

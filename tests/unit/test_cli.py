@@ -200,7 +200,12 @@ def test_settings_and_envs_write_their_files_and_list_them(tmp_path, monkeypatch
         shutil.copy(ROOT / name, tmp_path)
     monkeypatch.setattr(pages, "ROOT", tmp_path)
     assert cli.main(["settings"]) == 0
-    assert capsys.readouterr().out.split() == ["workflow/schemas/config.schema.json", "docs/settings.md"]
+    *schemas, page = capsys.readouterr().out.split()
+    assert page == "docs/settings.md"
+    assert schemas == [
+        f"workflow/schemas/{name}.schema.json"
+        for name in ("config", "paper", "claims", "claims_lock", "paper_settings")
+    ]
     assert (tmp_path / "docs/settings.md").read_text() == (ROOT / "docs/settings.md").read_text()
     assert cli.main(["envs"]) == 0
     assert capsys.readouterr().out.split() == [f"envs/{stage}.yaml" for stage in STAGES]

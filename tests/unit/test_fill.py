@@ -102,10 +102,11 @@ def test_a_wrong_marker_is_named(data, marker, problem):
 
 
 def test_the_rules_of_verdicts_are_counted_by_when_they_were_written(data, tmp_path, monkeypatch):
-    (tmp_path / "workflow").mkdir()
-    written = ["before", "later", "known", "later"]
-    text = "".join(f"claim_{place}: {{written: {one}}}\n" for place, one in enumerate(written))
-    (tmp_path / "workflow/claims.yaml").write_text(text)
+    for paper, written in (("transfer", ["before", "later"]), ("carb", ["known", "later"])):
+        folder = tmp_path / "workflow/papers" / paper
+        folder.mkdir(parents=True)
+        text = "".join(f"claim_{place}: {{written: {one}}}\n" for place, one in enumerate(written))
+        (folder / "claims.yaml").write_text(text)
     monkeypatch.setattr(fill, "ROOT", tmp_path)
     shown = value("rules: {later:word} of {all} later, {known} known", data)
     assert "-->two of 4 later, 1 known<!--" in shown

@@ -8,6 +8,8 @@ import pytest
 import yaml
 from support import ROOT
 
+from polyreward.sheet.papers import read_papers
+
 LONGEST, MEAN = 35, 18  # words of a sentence, and of all sentences of a page in the mean
 PAGES = [
     ROOT / "README.md",
@@ -69,8 +71,8 @@ def captions() -> str:
 
 
 def claims() -> str:
-    entries = yaml.safe_load((ROOT / "workflow/claims.yaml").read_text(encoding="utf-8"))
-    return "\n\n".join(entry["says"] for entry in entries.values())
+    papers = read_papers(ROOT).values()
+    return "\n\n".join(entry["says"] for paper in papers for entry in paper.claims.values())
 
 
 def docstrings() -> str:

@@ -19,8 +19,8 @@ from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.core import tables
 from polyreward.core.files import write_jsonl
 from polyreward.core.tables import write_exact, write_scores, write_table
-from polyreward.core.yaml_files import read_yaml
 from polyreward.scoring.criteria_layout import Reply
+from polyreward.sheet.papers import read_paper
 from polyreward.think_as_locals.replies import HELD_OUT_COLUMNS, REPLY_COLUMNS, reply_counts
 
 CULTURES, DOMAINS = ["de", "ja"], ["values", "safety"]
@@ -290,14 +290,14 @@ def claims(folder):
         "culture": of_quartets,
         "taught": [],
         "sheet": [sheet_file(folder, kinds_of_all, bases=QUARTET_BASES)],
-        "published": [ROOT / f"resources/published/carb_{name}.csv" for name in published],
+        "published": [ROOT / f"workflow/papers/carb/printed/{name}.csv" for name in published],
     }
     names = ["generative_beats_classifiers", "carb_predicts_alignment", "surface_moves_scores_more_than_culture",
              "think_as_locals_lifts_carb_over_a_verdict_at_once", "english_reward_models_keep_places"]  # fmt: skip
-    every = read_yaml(ROOT / "workflow/claims.yaml")
-    params = {"claims": {name: every[name] for name in names}, "cells": CELLS_OF, "judged_cultures": CULTURES,
+    paper = read_paper(ROOT / "workflow/papers/carb")
+    params = {"claims": {name: paper.claims[name] for name in names}, "cells": CELLS_OF, "judged_cultures": CULTURES,
               "source": "en", "interval": INTERVAL, "benchmark": compared.params["benchmark"],
-              "confidence": "95%", "caption": "c"}  # fmt: skip
+              "confidence": "95%", "caption": "c", "paper": paper.facts, "shorts": {"carb": "CARB"}}  # fmt: skip
     return Job("artifacts/carb_claims", inputs, params, TABLE, ("points", "sheet"))
 
 

@@ -159,7 +159,7 @@ rule anchor:
             row=lookup("table == 'anchor'", within=SCORES),
         ),
         sheet="<results>/work/scorers.csv",
-        printed=[FILE(f"resources/published/transfer_{table}.csv") for table in ["tables3to7", "table2"]],
+        printed=[FILE(f"workflow/papers/transfer/printed/{table}.csv") for table in ["tables3to7", "table2"]],
     output:
         **{kind: f"<results>/anchor.{kind}" for kind in ["csv", "md", "tex", "html"]},
     log:
@@ -177,7 +177,7 @@ rule anchor:
 
 
 rule transfer_claims:
-    # Which of the transfer paper's claims hold, by the rules of workflow/claims.yaml.
+    # Which of the transfer paper's claims hold, by the rules of workflow/papers/transfer/claims.yaml.
     input:
         scores=collect(
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
@@ -189,7 +189,7 @@ rule transfer_claims:
         ks=expand("<analysis>/embedding_norms/{base}_ks.csv", base=EMBEDDED),
         judgements="<analysis>/judgements.csv",
         published=expand(
-            FILE("resources/published/transfer_{table}.csv"),
+            FILE("workflow/papers/transfer/printed/{table}.csv"),
             table=["table1", "table2", "tables3to7"],
         ),
     output:
@@ -203,7 +203,9 @@ rule transfer_claims:
     resources:
         **for_tables(mb=16_000, minutes=120),
     params:
-        claims={name: claim for name, claim in CLAIMS.items() if claim["paper"] == "transfer"},
+        claims=PAPERS["transfer"].claims,
+        paper=PAPERS["transfer"].facts,
+        shorts=SHORTS,
         scripts=CATALOG.facts("script", CATALOG.languages),
         setting={
             "bases": BASES,
@@ -236,10 +238,11 @@ rule printed:
     # What the papers' printed tables say by themselves: no model, no scores.
     input:
         expand(
-            FILE("resources/published/{file}.csv"),
+            FILE("workflow/papers/{file}.csv"),
             file=[
-                *("transfer_table1", "transfer_table2", "transfer_tables3to7", "rewardbench_sizes"),
-                *("carb_leaderboard", "carb_correlation", "carb_think_as_locals"),
+                *("transfer/printed/table1", "transfer/printed/table2", "transfer/printed/tables3to7"),
+                *("transfer/printed/rewardbench_sizes", "carb/printed/leaderboard"),
+                *("carb/printed/correlation", "carb/printed/think_as_locals"),
             ],
         ),
     output:
@@ -291,6 +294,7 @@ rule claims:
         "../../envs/plot.yaml"
     params:
         confidence=CONFIDENCE,
+        shorts=SHORTS,
         caption=caption("claims"),
     script:
         "../scripts/artifacts/claims.py"

@@ -2,7 +2,7 @@
 
 
 rule carb_claims:
-    # Which of the CARB paper's claims hold, by the rules of workflow/claims.yaml.
+    # Which of the CARB paper's claims hold, by the rules of workflow/papers/carb/claims.yaml.
     input:
         scores=collect(
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
@@ -32,7 +32,7 @@ rule carb_claims:
         ),
         sheet="<results>/work/scorers.csv",
         published=expand(
-            FILE("resources/published/carb_{table}.csv"),
+            FILE("workflow/papers/carb/printed/{table}.csv"),
             table=["leaderboard", "correlation", "perturbation", "think_as_locals"],
         ),
     output:
@@ -46,7 +46,9 @@ rule carb_claims:
     resources:
         **for_tables(mb=16_000, minutes=120),
     params:
-        claims={name: claim for name, claim in CLAIMS.items() if claim["paper"] == "carb"},
+        claims=PAPERS["carb"].claims,
+        paper=PAPERS["carb"].facts,
+        shorts=SHORTS,
         cells={"cultures": CULTURES, "domains": DOMAINS},
         judged_cultures=LOCALS.evaluation.cultures,
         source=SOURCE,

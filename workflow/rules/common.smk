@@ -46,8 +46,9 @@ from polyreward.sheet.scorers import (
 )
 
 PLAN = read_plan(workflow, config, report)
-# config.yaml; workflow/catalog/; workflow/claims.yaml; where models lie; tables and figures
-SETTINGS, CATALOG, CLAIMS = PLAN.settings, PLAN.catalog, PLAN.claims
+# config.yaml; workflow/catalog/; workflow/papers/; where models lie; tables and figures
+SETTINGS, CATALOG, PAPERS = PLAN.settings, PLAN.catalog, PLAN.papers
+SHORTS = {name: paper.facts["short"] for name, paper in PAPERS.items()}  # how tables call a paper
 MODELS, ARTIFACTS = PLAN.models, PLAN.artifacts
 caption, table_files, figure_files = ARTIFACTS.caption, ARTIFACTS.table_files, ARTIFACTS.figure_files
 # What a job asks of a machine: one with models, one with tables, one with TF-IDF

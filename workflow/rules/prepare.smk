@@ -6,7 +6,7 @@ rule training_pool:
         pool=expand("<sources>/data/{name}.jsonl", name=SETTINGS.pool.datasets),
         evaluation=[f"<sources>/data/{CATALOG.benchmarks[name]['dataset']}.jsonl" for name in BENCHMARKS],
         stock=CATALOG.stock(MAIN),
-        printed=FILE("resources/published/transfer_sources.csv"),
+        printed=FILE("workflow/papers/transfer/printed/sources.csv"),
     output:
         train="<prepared>/train.jsonl",
         dev="<prepared>/dev.jsonl",

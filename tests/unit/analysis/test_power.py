@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from scipy import stats
 from support import ROOT
 
@@ -19,9 +18,14 @@ from polyreward.analysis.power import (
 )
 from polyreward.analysis.verdicts import UNDECIDED, Rule, from_correlations
 from polyreward.ops.power_page import is_reached
+from polyreward.sheet.papers import PAPERS, read_paper
 
 ABOVE, BELOW = Rule("above", 0, 0), Rule("below", 0, 0)
-CLAIMS = yaml.safe_load((ROOT / "workflow/claims.yaml").read_text(encoding="utf-8"))
+CLAIMS = {
+    name: entry
+    for paper in ("transfer", "carb")
+    for name, entry in read_paper(ROOT / PAPERS / paper).claims.items()
+}
 ROW = {
     "estimate": 2.0, "low": -2.0, "high": 6.0, "unit": "points", "n": 160, "n_of": "templates", "rule": "above 0",
     "se": 2.0, "se_trainings": 0.0, "test": "paired bootstrap over templates", "verdict": UNDECIDED,

@@ -19,8 +19,8 @@ FACTS = [
     for name in ("rewardbench", "multilingual-rewardbench")
 ]
 LLAMA, OFFSET = "Llama3.2-3B-MP-RM", "Llama-3-OffsetBias-RM-8B"
-PRINTED = pd.read_csv(ROOT / "resources/published/transfer_tables3to7.csv")
-TABLE2 = pd.read_csv(ROOT / "resources/published/transfer_table2.csv")
+PRINTED = pd.read_csv(ROOT / "workflow/papers/transfer/printed/tables3to7.csv")
+TABLE2 = pd.read_csv(ROOT / "workflow/papers/transfer/printed/table2.csv")
 
 
 def scored(folder, name, benchmark, language, seed):

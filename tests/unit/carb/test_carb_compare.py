@@ -15,7 +15,7 @@ compare = script("artifacts/carb_compare")
 
 
 def meeting(name: str, ours: pd.DataFrame, base: str = "gemma-3-270m") -> pd.DataFrame:
-    printed = pd.read_csv(ROOT / f"resources/published/carb_{name}.csv")
+    printed = pd.read_csv(ROOT / f"workflow/papers/carb/printed/{name}.csv")
     return compare.compared(f"carb_{name}", ours, printed, base)
 
 
@@ -65,7 +65,7 @@ def test_the_page_shows_percent_with_one_digit_and_fractions_with_three(tmp_path
 def test_a_small_p_value_is_not_zero_in_the_comparison(tmp_path):
     ours, printed, written = (tmp_path / f"{name}.csv" for name in ("ours", "printed", "written"))
     CORRELATIONS.assign(p=3e-9, r2=3e-9).to_csv(ours, index=False)
-    printed = ROOT / "resources/published/carb_correlation.csv"
+    printed = ROOT / "workflow/papers/carb/printed/correlation.csv"
     snakemake = SimpleNamespace(
         input=SimpleNamespace(ours=ours, printed=printed), output=SimpleNamespace(csv=written),
         params=SimpleNamespace(base="any"), wildcards=SimpleNamespace(printed="carb_correlation"),

@@ -1,31 +1,22 @@
 """The claims of both papers, and the numbers that the papers print, for tests of the table of claims."""
 
-import pandas as pd
-import yaml
-from made_up import SCRIPTS
 from support import ROOT
 
-from polyreward.claims.carb_printed import CarbPrinted
+from polyreward.claims.printed import Printed
 from polyreward.claims.table import claims_table
-from polyreward.claims.transfer_printed import Printed
+from polyreward.sheet.papers import PAPERS, read_papers
 
-CLAIMS = yaml.safe_load((ROOT / "workflow/claims.yaml").read_text(encoding="utf-8"))
-
-
-def tables(*names):
-    return [pd.read_csv(ROOT / f"resources/published/{name}.csv") for name in names]
-
-
+PAPERS_HERE = read_papers(ROOT)
+SHORTS = {name: paper.facts["short"] for name, paper in PAPERS_HERE.items()}
+CLAIMS = {**PAPERS_HERE["transfer"].claims, **PAPERS_HERE["carb"].claims}
 PRINTED = {
-    "transfer": Printed(*tables("transfer_table1", "transfer_table2", "transfer_tables3to7"), SCRIPTS),
-    "carb": CarbPrinted(
-        *tables("carb_leaderboard", "carb_correlation", "carb_perturbation", "carb_think_as_locals")
-    ),
+    name: Printed.read((ROOT / PAPERS / name / "printed").glob("*.csv"), paper.facts)
+    for name, paper in PAPERS_HERE.items()
 }
 
 
 def of_paper(paper):
-    return {name: entry for name, entry in CLAIMS.items() if entry["paper"] == paper}
+    return PAPERS_HERE[paper].claims
 
 
 def rows_of(claims, made_up):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from made_up import evidence, transfer, wins
 from made_up_carb import carb_evidence, judges, topic_scores
-from published import CLAIMS, PRINTED, of_paper, rows_of
+from published import CLAIMS, PRINTED, SHORTS, of_paper, rows_of
 
 from polyreward.analysis.verdicts import (
     FAILS,
@@ -21,8 +21,8 @@ from polyreward.analysis.verdicts import (
 )
 from polyreward.claims.carb_evidence import Facts, Places
 from polyreward.claims.estimate import Estimate
+from polyreward.claims.quantities import QUANTITIES
 from polyreward.claims.table import (
-    PAPERS,
     corrected,
     display_claims,
     interval_text,
@@ -30,7 +30,6 @@ from polyreward.claims.table import (
     rule_hash,
     write_claims,
 )
-from polyreward.claims.transfer_printed import printed_values
 
 TABLES = PRINTED["transfer"]
 
@@ -68,10 +67,9 @@ def test_every_claim_has_a_row_with_a_verdict(table, carb_table):
     assert (estimated["estimate"] <= estimated["high"] + 1e-9).all()
 
 
-@pytest.mark.parametrize("paper", PAPERS)
-def test_each_quantity_of_a_paper_is_in_its_claims(paper):
-    quantities, _ = PAPERS[paper]
-    assert {entry["quantity"]["name"] for entry in of_paper(paper).values()} == set(quantities)
+def test_each_quantity_is_in_a_claim_of_some_paper():
+    named = {entry["quantity"]["name"] for paper in SHORTS for entry in of_paper(paper).values()}
+    assert named == set(QUANTITIES)
 
 
 def test_a_claim_that_cannot_be_tested_here_says_why(table, carb_table):
@@ -151,7 +149,9 @@ def test_a_row_says_what_its_verdict_speaks_of(table, carb_table):
     names += ["surface_moves_scores_more_than_culture"]
     assert set(carb_table.loc[names, "speaks_of"]) == {"these models only"}
     assert (
-        display_claims(carb_table, "95%").set_index("Claim")["Verdict"]["CARB 1 generative beats classifiers"]
+        display_claims(carb_table, "95%", SHORTS).set_index("Claim")["Verdict"][
+            "CARB 1 generative beats classifiers"
+        ]
         == "suggested (these models only)"
     )
     assert table.loc["off_the_shelf_models_transfer", "speaks_of"] == ""  # nothing was trained
@@ -216,7 +216,7 @@ PRINTED_ANSWERS = {
     "gpt_4o_loses_least": 11.425 - 10.125,  # the others' losses from English are 15.375 and 12.9
     "self_taught_evaluator_is_best_everywhere": 0.4,  # Korean: 75.6 and GPT-4o's 75.2
     "off_the_shelf_models_exceed_seventy": 26.66875,
-    "off_the_shelf_models_transfer": TABLES.table2[["es", "it", "ko", "zh"]].to_numpy().mean() - 50,
+    "off_the_shelf_models_transfer": TABLES.table("table2")[["es", "it", "ko", "zh"]].to_numpy().mean() - 50,
     "generative_beats_classifiers": (76.5 + 75.9 + 74.7 + 74.5) / 4 - (73.0 + 71.0) / 2,
     "best_generative_beats_best_classifier": 3.5,
     "carb_predicts_alignment": R_CARB,  # the lower of two
@@ -243,8 +243,8 @@ def test_a_claim_without_printed_numbers_says_so(table):
 @pytest.mark.parametrize(("section", "column"), [("reasoning", "reasoning"), (None, "avg")])
 def test_a_printed_lead_over_other_sources_is_of_third_languages_and_table_1_s_bases(table, section, column):
     options = {"section": section} if section else {}
-    values, _ = printed_values("lead_over_other_sources", options, TABLES)
-    of_bases = TABLES.tables3to7.query(
+    values = QUANTITIES["lead_over_other_sources"].printed_values(options, TABLES)
+    of_bases = TABLES.table("tables3to7").query(
         "base_model != 'Qwen2.5-7B-Instruct' and eval_language in ['it', 'ko', 'zh']"
     )
     spanish = of_bases.pivot(index=["base_model", "eval_language"], columns="rm_language", values=column)
@@ -257,11 +257,11 @@ def test_claims_are_written_and_read_again(table, carb_table, tmp_path):
     paths = {kind: tmp_path / f"claims.{kind}" for kind in ("csv", "md", "tex", "html")}
     output = types.SimpleNamespace(**paths)
     both = pd.concat([table, carb_table])
-    write_claims(both, "claims", "About 95%.", "95%", output)
+    write_claims(both, "claims", "About 95%.", "95%", SHORTS, output)
     again = read_claims(output.csv)
     pd.testing.assert_frame_equal(again, both.reset_index(drop=True), atol=1e-6, check_dtype=False)
     texts = ["Claim", "Says", "n", "Holds if", "Verdict"]
-    shown = [display_claims(of, "95%")[texts].reset_index(drop=True) for of in (again, both)]
+    shown = [display_claims(of, "95%", SHORTS)[texts].reset_index(drop=True) for of in (again, both)]
     pd.testing.assert_frame_equal(*shown)
     markdown, says = output.md.read_text(encoding="utf-8"), CLAIMS["english_beats_target"]["says"]
     assert "Transfer 1 english beats target" in markdown and says in markdown
@@ -271,13 +271,13 @@ def test_claims_are_written_and_read_again(table, carb_table, tmp_path):
 
 
 def test_the_display_has_signs_units_and_gaps(table):
-    shown = display_claims(table, "95%").set_index("Claim")
+    shown = display_claims(table, "95%", SHORTS).set_index("Claim")
     known = shown.loc["Transfer 1 english beats target", ["Ours [95%]", "n", "Verdict", "p (Holm)"]]
     # 1.98 sqrt(0.24 / 29 / 4); 2 of 401 draws, and 16 claims tested
     assert known.tolist() == [
         "+60.0 [+50.8, +69.1]", "120 templates", "not decided", "0.005 (0.080)",
     ]  # fmt: skip
-    small = display_claims(table.assign(p=table["p"] * 1e-9), "95%").set_index("Claim")
+    small = display_claims(table.assign(p=table["p"] * 1e-9), "95%", SHORTS).set_index("Claim")
     assert small.loc["Transfer 1 english beats target", "p (Holm)"] == "<0.001 (0.080)"
     untested = shown.loc["Transfer 2 llama collapses more than qwen", ["Ours [95%]", "Verdict", "p (Holm)"]]
     assert untested.tolist() == ["", "not tested", ""]

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from made_up import BASE, TARGETS, accuracies, evidence, norms, quantity, setting, transfer
 from made_up_carb import DOMAINS, KINDS, carb_evidence, length_scores, points, sensitivity, topic_scores
-from published import CLAIMS, rows_of
+from published import CLAIMS, SHORTS, rows_of
 from scipy.stats import ks_2samp
 
 from polyreward.analysis.verdicts import HOLDS, SUGGESTED, SUGGESTED_AGAINST, UNDECIDED, from_permuted_ks
 from polyreward.claims.estimate import NULLS, null_of
+from polyreward.claims.quantities import QUANTITIES
 from polyreward.claims.table import display_claims
-from polyreward.claims.transfer_quantities import QUANTITIES
 
 WITHIN = "Beyond the bound, but not beyond its null, the value for an uninformed scorer."
 
@@ -18,7 +18,7 @@ WITHIN = "Beyond the bound, but not beyond its null, the value for an uninformed
 def row(name, made_up):
     """Return a claim's row on made-up evidence."""
     table = rows_of({name: CLAIMS[name]}, made_up)
-    return table.iloc[0].to_dict() | {"shown": display_claims(table, "95%")["Null [95%]"].iloc[0]}
+    return table.iloc[0].to_dict() | {"shown": display_claims(table, "95%", SHORTS)["Null [95%]"].iloc[0]}
 
 
 def test_claims_have_each_kind_of_null():
@@ -133,4 +133,4 @@ def test_a_null_that_a_quantity_does_not_have_is_an_error():
     made_up, options = evidence(), {"section": "avg", "over": "mean"}
     estimate = quantity("english_lead", made_up, **options)
     with pytest.raises(ValueError, match="english_lead has no null by permutation"):
-        null_of("permutation", estimate, QUANTITIES["english_lead"], made_up, options)
+        null_of("permutation", estimate, QUANTITIES["english_lead"].compute, made_up, options)

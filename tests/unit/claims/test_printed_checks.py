@@ -9,14 +9,25 @@ from scipy.stats import pearsonr
 from support import ROOT, refused, script
 
 from polyreward.analysis.comparison import Benchmark
-from polyreward.claims.printed_checks import COLUMNS, FILES, effective_pairs, implied_n, printed_checks
+from polyreward.claims.printed_checks import (
+    COLUMNS,
+    FILES,
+    effective_pairs,
+    implied_n,
+    printed_checks,
+    table_name,
+)
 from polyreward.core.tables import read_csv, write_table
 from polyreward.core.yaml_files import read_yaml
 from polyreward.transfer.printed_leads import plotted_leads
 
 FACTS = read_yaml(ROOT / "workflow/catalog/benchmarks.yaml")["rewardbench"]
 BENCHMARK = Benchmark("rewardbench", FACTS["sections"], FACTS["weights"])
-TABLES = {file: read_csv(ROOT / f"resources/published/{file}.csv") for file in FILES}
+TABLES = {
+    table_name(path): read_csv(path)
+    for path in (ROOT / "workflow/papers").glob("*/printed/*.csv")
+    if table_name(path) in FILES
+}
 LLAMA, QWEN3, QWEN7 = "Llama-3.2-3B-Instruct", "Qwen2.5-3B-Instruct", "Qwen2.5-7B-Instruct"
 PAIRS = {"chat": 358, "chat_hard": 456, "safety": 740, "reasoning": 1968**2 / (984**2 / 447 + 6 * 164)}
 
@@ -50,7 +61,7 @@ IN_SPANISH = half_width((82.1, 73.7, 91.4, 73.3), (84.1, 71.5, 89.9, 78.4))
 
 
 def test_a_subset_that_weighs_more_than_its_pairs_counts_as_fewer_pairs():
-    sizes = TABLES["rewardbench_sizes"].set_index("subset")["pairs"]
+    sizes = TABLES["transfer_rewardbench_sizes"].set_index("subset")["pairs"]
     assert sizes.sum() == 2985
     assert effective_pairs(BENCHMARK, sizes) == pytest.approx(PAIRS)
     halves = Benchmark("made up", {"chat": ["a", "b"]}, {"a": 300})
@@ -161,18 +172,18 @@ def test_all_that_is_wrong_in_the_files_is_named_at_once():
     bad = {
         "transfer_table1": TABLES["transfer_table1"].drop(columns="safety"),
         "carb_leaderboard": TABLES["carb_leaderboard"].assign(carb_avg="about 70"),
-        "rewardbench_sizes": TABLES["rewardbench_sizes"].query("subset != 'math-prm'"),
+        "transfer_rewardbench_sizes": TABLES["transfer_rewardbench_sizes"].query("subset != 'math-prm'"),
     }
     said = refused(checked, **bad)
     assert "3 problems" in said
-    assert "transfer_table1.csv: no column `safety`" in said
+    assert "workflow/papers/transfer/printed/table1.csv: no column `safety`" in said
     assert (
-        "carb_leaderboard.csv:2: `carb_avg` is no number; run `git checkout resources/published/carb_leaderboard.csv`"
+        "workflow/papers/carb/printed/leaderboard.csv:2: `carb_avg` is no number; run `git checkout workflow/papers/carb/printed/leaderboard.csv`"
         in said
     )
     assert "rewardbench_sizes.csv: no row of `math-prm`" in said
     tables = {file: table for file, table in TABLES.items() if file != "carb_correlation"}
-    assert "carb_correlation.csv: no such file" in refused(printed_checks, tables, BENCHMARK, 0.95)
+    assert "carb/printed/correlation.csv: no such file" in refused(printed_checks, tables, BENCHMARK, 0.95)
 
 
 def test_the_table_for_readers_has_signs_counts_and_intervals(table):

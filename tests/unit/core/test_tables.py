@@ -108,7 +108,7 @@ OF_DOCS = ["costs", "run", "times", "coverage", "changes", "chosen", "pooling", 
 
 
 @pytest.mark.parametrize("file", [
-    *(one for one in FINISHED if one.stem not in OF_DOCS), *sorted((ROOT / "resources/published").glob("*.csv"))
+    *(one for one in FINISHED if one.stem not in OF_DOCS), *sorted((ROOT / "workflow/papers").glob("*/printed/*.csv"))
 ], ids=lambda file: f"{file.parent.name}/{file.stem}")  # fmt: skip
 def test_columns_of_texts_are_read_as_texts_and_a_finished_table_is_written_as_it_was(path, file):
     table = read_csv(file, dtype_backend="numpy_nullable")

@@ -207,7 +207,9 @@ def test_leads_in_categories_do_not_survive_their_own_samples():
 def test_the_best_of_23_subsets_is_corrected_for_all(wins, losses, p, survives):
     """reward-bench #270: two models are equal but in one subset, whose lead is the best of 23."""
     sizes = (
-        read_csv(ROOT / "resources/published/rewardbench_sizes.csv").set_index("subset")["pairs"].to_dict()
+        read_csv(ROOT / "workflow/papers/transfer/printed/rewardbench_sizes.csv")
+        .set_index("subset")["pairs"]
+        .to_dict()
     )
     subset, a, b = [], [], []
     for name, count in sizes.items():

@@ -19,6 +19,8 @@ from polyreward.report.claims import (
 
 NAN = float("nan")
 ROW = {"estimate": 5, "low": 0, "high": 10, "printed_estimate": NAN}
+SHORTS = {"transfer": "Transfer", "carb": "CARB"}
+SHORTS = {"transfer": "Transfer", "carb": "CARB"}
 SPAN = (0, 204)  # so that a unit of the axis is a unit of the drawing
 
 
@@ -59,7 +61,7 @@ def test_an_axis_holds_every_number_and_bound():
 
 def test_claims_are_shown_with_texts_and_the_rest_below(tmp_path):
     write_claims_table(CLAIMS, tmp_path / "claims.csv")
-    first, second, third, last = shown_claims(tmp_path / "claims.csv", "make it")
+    first, second, third, last = shown_claims(tmp_path / "claims.csv", "make it", SHORTS)
     assert (first.number, first.ours, first.printed) == ("Transfer 1", "+2.0 [+1.0, +3.0]", "+4.0")
     assert (first.n, first.verdict.key, first.speaks_of) == (
         "12 templates",
@@ -86,7 +88,7 @@ def test_every_verdict_has_a_look_of_its_own_and_is_counted(tmp_path):
     words = [*VERDICTS, VERDICTS[0]]
     rows = [{**CLAIM, **GAP, "claim": word, "verdict": word} for word in words]
     write_claims_table(rows, tmp_path / "c.csv")
-    found = counts(shown_claims(tmp_path / "c.csv", ""))
+    found = counts(shown_claims(tmp_path / "c.csv", "", SHORTS))
     assert found == [(verdict_of(word), 2 if word == VERDICTS[0] else 1) for word in VERDICTS]
 
 
@@ -94,4 +96,4 @@ def test_claims_of_other_code_say_how_to_make_them_anew(tmp_path):
     (tmp_path / "claims.csv").write_text("claim,verdict\na,holds\n", encoding="utf-8")
     said = "claims.csv: 1 rows, .*; it is from another version. Run `make it`"
     with pytest.raises(PolyrewardError, match=said):
-        shown_claims(tmp_path / "claims.csv", "make it")
+        shown_claims(tmp_path / "claims.csv", "make it", SHORTS)

@@ -116,7 +116,7 @@ def test_what_is_there_is_shown_and_the_rest_is_listed(page):
     made, missing = text.split("Not made yet Everything at once:")
     for said in (
         *("Scale tiny: random two-layer models", "make results/tiny/table1.csv"),
-        *("table1 in workflow/rules/artifacts.smk", "resources/published/transfer_table1.csv"),
+        *("table1 in workflow/rules/artifacts.smk", "workflow/papers/transfer/printed/table1.csv"),
     ):
         assert said in made
     assert "language_table" not in text

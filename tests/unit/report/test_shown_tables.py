@@ -62,11 +62,11 @@ def test_printed_numbers_are_in_the_words_of_our_tables(tmp_path):
     assert whole.rows == [["Spanish", "b", "Target", "2", "1"], ["Korean", "b", "\u0394", "4", "3"]]
     assert (spanish.heads, spanish.rows) == (["Base", "RM", "Avg.", "Chat"], [["b", "Target", "2", "1"]])
     for name in (
-        "transfer_table2",
-        "carb_think_as_locals",
-        "carb_perturbation",
-        "carb_correlation",
-        "carb_leaderboard",
+        "transfer/printed/table2",
+        "carb/printed/think_as_locals",
+        "carb/printed/perturbation",
+        "carb/printed/correlation",
+        "carb/printed/leaderboard",
     ):
-        heads = printed_table(ROOT / f"resources/published/{name}.csv", None).heads
+        heads = printed_table(ROOT / f"workflow/papers/{name}.csv", None).heads
         assert not [head for head in heads if "_" in head or head.islower() and head != "p"], heads

@@ -15,7 +15,7 @@ SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
 
 
 def published(name):
-    return pd.read_csv(ROOT / f"resources/published/transfer_{name}.csv")
+    return pd.read_csv(ROOT / f"workflow/papers/transfer/printed/{name}.csv")
 
 
 def table1(bases=("one", "two"), languages=("es", "ko")):

@@ -1,13 +1,10 @@
 """Test the CARB paper's claims."""
 
-from pathlib import Path
-
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.claims.carb_evidence import read_carb_evidence
-from polyreward.claims.carb_printed import CarbPrinted
+from polyreward.claims.printed import Printed
 from polyreward.claims.table import claims_table, write_claims
-from polyreward.core.tables import read_csv
 from polyreward.ops.jobs import run
 
 
@@ -17,9 +14,9 @@ def main(snakemake):
     evidence = read_carb_evidence(
         inputs, params.cells, params.judged_cultures, Benchmark(**params.benchmark), params.source, interval
     )
-    published = {Path(path).stem.removeprefix("carb_"): read_csv(path) for path in inputs.published}
-    table = claims_table(params.claims, evidence, CarbPrinted(**published), interval.confidence)
-    write_claims(table, "carb_claims", params.caption, params.confidence, snakemake.output)
+    printed = Printed.read(inputs.published, params.paper)
+    table = claims_table(params.claims, evidence, printed, interval.confidence)
+    write_claims(table, "carb_claims", params.caption, params.confidence, params.shorts, snakemake.output)
 
 
 if __name__ == "__main__":

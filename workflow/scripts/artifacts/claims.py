@@ -8,7 +8,7 @@ from polyreward.ops.jobs import run
 
 def main(snakemake):
     table, params = pd.concat(map(read_claims, snakemake.input)), snakemake.params
-    write_claims(table, "claims", params.caption, params.confidence, snakemake.output)
+    write_claims(table, "claims", params.caption, params.confidence, params.shorts, snakemake.output)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,9 @@
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
+from polyreward.claims.printed import Printed
 from polyreward.claims.table import claims_table, write_claims
 from polyreward.claims.transfer_evidence import Setting, read_evidence
-from polyreward.claims.transfer_printed import Printed
-from polyreward.core.tables import read_csv
 from polyreward.ops.jobs import run
 
 
@@ -14,9 +13,9 @@ def main(snakemake):
     setting, interval = Setting(scripts=params.scripts, **params.setting), Interval(**params.interval)
     facts = Benchmark(**params.benchmark)
     evidence = read_evidence(inputs, setting, facts, interval, params.policy_trainings)
-    printed = Printed(*map(read_csv, inputs.published), params.scripts)
+    printed = Printed.read(inputs.published, params.paper)
     table = claims_table(params.claims, evidence, printed, interval.confidence)
-    write_claims(table, "transfer_claims", params.caption, params.confidence, snakemake.output)
+    write_claims(table, "transfer_claims", params.caption, params.confidence, params.shorts, snakemake.output)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from polyreward.sheet.catalogs import Catalog, Project, read_catalogs, read_chec
 from polyreward.sheet.checks import check_catalogs, check_fit
 from polyreward.sheet.data import quartet_choices
 from polyreward.sheet.entries import Models
+from polyreward.sheet.papers import Paper, read_papers
 from polyreward.sheet.registry import Registry, registry_of
 from polyreward.sheet.scorers import Sheet, sheet_of
 
@@ -30,7 +31,7 @@ from polyreward.sheet.scorers import Sheet, sheet_of
 class Plan(NamedTuple):
     """What the rules take.
 
-    project: where its own files are. claims: workflow/claims.yaml."""
+    project: where its own files are. papers: the folders of workflow/papers."""
 
     project: Project
     settings: Settings
@@ -39,7 +40,7 @@ class Plan(NamedTuple):
     sheet: Sheet
     artifacts: Registry
     resources: JobResources
-    claims: dict
+    papers: dict[str, Paper]
 
     def check_languages(self) -> None:
         """Print what each target language that brings a folder has of the scale's texts.
@@ -136,7 +137,7 @@ def _checked_plan(workflow, folder: Path, config: dict, report: Callable) -> Pla
         resources=JobResources(
             settings, catalog.models, sheet, cuda_devices(), lambda: workflow.local_exec, site_of(workflow)
         ),
-        claims=read_checked(folder / "claims.yaml"),
+        papers=read_papers(folder.parent),
     )
 
 

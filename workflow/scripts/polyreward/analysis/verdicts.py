@@ -1,4 +1,4 @@
-"""From an interval to a verdict, by a rule that was written down beforehand (workflow/claims.yaml)."""
+"""From an interval to a verdict, by a rule that was written down beforehand (a paper's claims.yaml)."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -170,14 +170,17 @@ def fisher_error(n: int) -> float:
     return float(1 / np.sqrt(n - 3)) if n > 3 else np.nan
 
 
-def from_normal(point: float, error: float) -> Contrasts:
-    """Return a contrast with a normal interval of this standard error."""
-    values = np.array([point])
-    return _with_normal_ends(values, values, error, np.asarray)
+def from_normal(points: float | np.ndarray, errors: float | np.ndarray) -> Contrasts:
+    """Return contrasts with normal intervals of these standard errors."""
+    values = np.atleast_1d(points)
+    return _with_normal_ends(values, values, errors, np.asarray)
 
 
 def _with_normal_ends(
-    points: np.ndarray, middle: np.ndarray, error: float, scale: Callable[[np.ndarray], np.ndarray]
+    points: np.ndarray,
+    middle: np.ndarray,
+    error: float | np.ndarray,
+    scale: Callable[[np.ndarray], np.ndarray],
 ) -> Contrasts:
     def ends(confidence: float) -> tuple[np.ndarray, np.ndarray]:
         reach = norm.ppf(0.5 + confidence / 2) * error

@@ -1,7 +1,8 @@
-"""The CARB paper's quantities in workflow/claims.yaml, as functions of the evidence and their options."""
+"""Quantities of cultural awareness, as functions of the evidence and of options."""
 
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -29,13 +30,18 @@ from polyreward.carb.downstream.correlation import (
 )
 from polyreward.carb.perturbation.sensitivity import NO_REWRITES
 from polyreward.claims.carb_evidence import CarbEvidence, Facts, Places
-from polyreward.claims.estimate import Estimate, require
+from polyreward.claims.estimate import Estimate, Over, require
 
 # Of each reward model and judge on CARB's items, whatever the setting reward_model_seeds
 TRAININGS = 1
 
+Rating = Literal["match", "chrf"]
+Trained = Literal["base", "reward_model"]
+Domain = Literal["commonsense", "values", "safety", "linguistics"]
+Measure = Literal["carb", "rewardbench", "mean"]
 
-def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
+
+def lead_of_generative(evidence: CarbEvidence, of: Literal["mean", "best"]) -> Estimate:
     """Return the CARB score of generative models minus classifiers; of: each kind's "mean" or "best"."""
     kinds = evidence.scores.kinds
     generative = [name for name, kind in kinds.items() if kind == "generative"]
@@ -60,7 +66,7 @@ def lead_of_generative(evidence: CarbEvidence, of: str) -> Estimate:
     )
 
 
-def lead_of_domain(evidence: CarbEvidence, domain: str) -> Estimate:
+def lead_of_domain(evidence: CarbEvidence, domain: Domain) -> Estimate:
     """Return the score on one domain minus each other one, mean over reward models."""
     scores = evidence.scores
     require(
@@ -73,7 +79,7 @@ def lead_of_domain(evidence: CarbEvidence, domain: str) -> Estimate:
 
 
 def correlation_with_alignment(
-    evidence: CarbEvidence, benchmark: str, rating: str, either_sign: bool
+    evidence: CarbEvidence, benchmark: Literal["carb", "rewardbench"], rating: Rating, either_sign: bool
 ) -> Estimate:
     """Correlate reward models' score on a benchmark with the rating of the answers that they pick.
 
@@ -88,7 +94,7 @@ def correlation_with_alignment(
     return _over_bases(contrasts, null, points["base"], "Fisher's interval of a correlation", note)
 
 
-def lead_in_correlation(evidence: CarbEvidence, rating: str) -> Estimate:
+def lead_in_correlation(evidence: CarbEvidence, rating: Rating) -> Estimate:
     """Return Fisher's z of CARB's correlation with the rating minus translated RewardBench's (Steiger's
     test)."""
     points = over_sets(evidence.points, rating)
@@ -107,7 +113,7 @@ def lead_in_correlation(evidence: CarbEvidence, rating: str) -> Estimate:
     return _over_bases(contrast, null, points["base"], "Steiger's z of dependent correlations", note)
 
 
-def sensitivity(evidence: CarbEvidence, over: str) -> Estimate:
+def sensitivity(evidence: CarbEvidence, over: Over) -> Estimate:
     """Return the index of perturbations, mean over reward models that a rewrite moves; over: CC against the
     "mean" of the others, or against "each"."""
     found = evidence.sensitivity
@@ -150,7 +156,7 @@ def correlation_with_sensitivity(evidence: CarbEvidence) -> Estimate:
     return _over_bases(contrast, null, bases, "Fisher's interval of a correlation", _as_text(reliable))
 
 
-def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) -> Estimate:
+def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: Measure) -> Estimate:
     """Return the score of the judge trained with all rewards minus some others'; measure: of
     comparison.MEASURES."""
     judges = evidence.judges
@@ -167,7 +173,7 @@ def lead_of_locals(evidence: CarbEvidence, over: Sequence[str], measure: str) ->
     return Estimate(contrasts, n, n_of, f"paired bootstrap over {n_of.split('; ')[0]}", trainings=TRAININGS)
 
 
-def knowledge_of_places(evidence: CarbEvidence, of: str) -> Estimate:
+def knowledge_of_places(evidence: CarbEvidence, of: Trained) -> Estimate:
     """Return swaps in the source language above chance, mean over bases; of: a "base" by log-likelihood, or
     its "reward_model" trained in the source language."""
     places = _with_places(evidence)
@@ -175,7 +181,7 @@ def knowledge_of_places(evidence: CarbEvidence, of: str) -> Estimate:
     return _of_places(places, [values - CHANCE["swaps"]], of)
 
 
-def reading(evidence: CarbEvidence, of: str) -> Estimate:
+def reading(evidence: CarbEvidence, of: Trained) -> Estimate:
     """Return swaps in the source language above chance where the prompt holds the four answers, mean over
     bases; of: as in knowledge_of_places."""
     books = evidence.places.with_books()
@@ -193,7 +199,7 @@ def places_kept(evidence: CarbEvidence) -> Estimate:
     return _of_places(places, [np.mean(leads, axis=0)], "reward_model")
 
 
-def places_by_language(evidence: CarbEvidence, of: str) -> Estimate:
+def places_by_language(evidence: CarbEvidence, of: Trained) -> Estimate:
     """Return swaps in the source language minus each other language, mean over bases; of: as in
     knowledge_of_places."""
     places = _with_places(evidence)
@@ -330,23 +336,3 @@ def _of_topics(evidence: CarbEvidence, values: np.ndarray, note: str) -> Estimat
         note,
         trainings=TRAININGS,
     )
-
-
-QUANTITIES = {
-    function.__name__: function
-    for function in (
-        lead_of_generative,
-        lead_of_domain,
-        correlation_with_alignment,
-        lead_in_correlation,
-        sensitivity,
-        correlation_with_sensitivity,
-        lead_of_locals,
-        knowledge_of_places,
-        reading,
-        places_kept,
-        places_by_language,
-        facts_found,
-        facts_found_by_language,
-    )
-}

@@ -2,9 +2,11 @@
 
 import dataclasses
 from collections.abc import Callable
+from typing import Literal
 
 from polyreward.analysis.verdicts import FEWEST_UNITS, ONLY_THESE, Contrasts, beyond, constant, less
 
+Over = Literal["mean", "each"]  # whether a quantity is the mean of its contrasts or each of them
 LENGTH = "length"  # the baseline that counts characters
 FEWEST_TRAININGS = 3  # of each model, below which an interval knows too little of how trainings vary
 # {kind of null: how it is found, in words}
@@ -63,5 +65,5 @@ def null_of(
         null = quantity(evidence.of_length(), **options).contrasts
         return null, less(found.contrasts, null)
     if found.permuted is None:
-        raise ValueError(f"{quantity.__name__} has no null by {by}; see null_model in workflow/claims.yaml")
+        raise ValueError(f"{quantity.__name__} has no null by {by}; correct null_model in claims.yaml")
     return found.permuted, beyond(found.contrasts.points, found.permuted)

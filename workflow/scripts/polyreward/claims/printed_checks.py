@@ -1,12 +1,13 @@
 """What the papers' printed tables say by themselves: leads with binomial errors, averages, copied rows.
 
-Nothing is trained or scored: all numbers come from resources/published/."""
+Nothing is trained or scored: all numbers come from the papers' folders."""
 
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import combinations, pairwise
 from math import ceil, floor, hypot, log10
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,7 @@ COLUMNS = [
     *("paper", "tables", "check", "base_model", "eval_language", "what"),
     *("value", "low", "high", "n", "note"),
 ]
-# {file: its columns of texts, and those of numbers}
+# {paper_file: its columns of texts, and those of numbers}
 FILES = {
     "transfer_table1": (["eval_language", "base_model", "rm_training"], VALUES),
     "transfer_table2": (["reward_model"], []),
@@ -33,7 +34,7 @@ FILES = {
     "carb_leaderboard": (["reward_model"], ["carb_avg"]),
     "carb_correlation": (["benchmark", "downstream"], ["r_squared", "p_value"]),
     "carb_think_as_locals": (["model"], ["m_rewardbench", "carb", "avg"]),
-    "rewardbench_sizes": (["subset"], ["pairs"]),
+    "transfer_rewardbench_sizes": (["subset"], ["pairs"]),
 }
 ROUNDING = 0.1  # points between a printed average and the mean of printed parts: half a digit of each
 CARB_ITEMS = 8576  # as public notes on arXiv 2509.21798 report them
@@ -54,15 +55,15 @@ def printed_checks(
     languages. Both would widen it.
 
     Args:
-        tables: FILES of resources/published/, {file: table}.
+        tables: FILES of the papers' printed tables, {paper_file: table}.
         benchmark: sections and weights of RewardBench.
         confidence: such as 0.95.
 
     Raises:
         PolyrewardError: a file, column, number or subset is missing; all of them at once.
     """
-    raise_all(_problems(tables, benchmark), "resources/published")
-    sizes = tables["rewardbench_sizes"].set_index("subset")["pairs"]
+    raise_all(_problems(tables, benchmark), "workflow/papers")
+    sizes = tables["transfer_rewardbench_sizes"].set_index("subset")["pairs"]
     pairs = int(sum(sizes[list(members)].sum() for members in benchmark.sections.values()))
     cells = _trained_cells(tables["transfer_tables3to7"], effective_pairs(benchmark, sizes))
     leads = _leads(cells)
@@ -80,6 +81,16 @@ def printed_checks(
     low, high = (table["value"] + side * reach * table["error"] for side in (-1, 1))
     table = table.assign(low=table["low"].fillna(low), high=table["high"].fillna(high))
     return table[COLUMNS].astype({"n": "Int64"})
+
+
+def table_name(path: str | Path) -> str:
+    """Return the name in FILES of a file of a paper's folder printed/."""
+    return f"{Path(path).parents[1].name}_{Path(path).stem}"
+
+
+def _path(name: str) -> str:
+    paper, _, table = name.partition("_")
+    return f"workflow/papers/{paper}/printed/{table}.csv"
 
 
 def effective_pairs(benchmark: Benchmark, sizes: pd.Series) -> dict[str, float]:
@@ -105,8 +116,8 @@ def implied_n(r_squared: float, p: float) -> float:
 
 def _problems(tables: Mapping[str, pd.DataFrame], benchmark: Benchmark) -> Iterator[str]:
     for file, (texts, numbers) in FILES.items():
-        path = f"{file}.csv"
-        again = f"run `git checkout resources/published/{path}`"
+        path = _path(file)
+        again = f"run `git checkout {path}`"
         if file not in tables:
             yield f"{path}: no such file; {again}"
             continue
@@ -117,7 +128,7 @@ def _problems(tables: Mapping[str, pd.DataFrame], benchmark: Benchmark) -> Itera
             bad = np.flatnonzero(pd.to_numeric(table[name], errors="coerce").isna())
             if len(bad):
                 yield f"{path}:{bad[0] + 2}: `{name}` is no number; {again}"
-        if file == "rewardbench_sizes" and "subset" in table:
+        if file == "transfer_rewardbench_sizes" and "subset" in table:
             needed = {subset for members in benchmark.sections.values() for subset in members}
             lacking = sorted(needed - set(table["subset"]))
             yield from (f"{path}: no row of `{name}`; add its number of pairs" for name in lacking)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -30,14 +30,10 @@ from polyreward.analysis.verdicts import (
     without_variance,
 )
 from polyreward.artifacts.renderings import write_html, write_latex, write_markdown
-from polyreward.claims.carb_evidence import CarbEvidence
-from polyreward.claims.carb_printed import CarbPrinted
-from polyreward.claims.carb_printed import printed_values as carb_printed_values
-from polyreward.claims.carb_quantities import QUANTITIES as CARB_QUANTITIES
-from polyreward.claims.estimate import NULLS, Estimate, UntestableError, null_of
-from polyreward.claims.transfer_evidence import Evidence
-from polyreward.claims.transfer_printed import Printed, printed_values
-from polyreward.claims.transfer_quantities import QUANTITIES
+from polyreward.claims.estimate import NULLS, UntestableError, null_of
+from polyreward.claims.printed import Printed
+from polyreward.claims.quantities import QUANTITIES, Quantity, quantity_problems
+from polyreward.core.errors import raise_all
 from polyreward.core.tables import p_text, read_table, write_table
 
 COLUMNS = [
@@ -57,18 +53,17 @@ DIGITS = {
 }
 NO_VARIANCE = "The standard error is zero or no number: the interval has no variance and decides nothing."
 MOST_DIGITS = 6  # after the point: a CSV has no more
-# What computes the quantities of each paper's claims: here, and from its printed numbers
-PAPERS = {"transfer": (QUANTITIES, printed_values), "carb": (CARB_QUANTITIES, carb_printed_values)}
-SHORT = {"transfer": "Transfer", "carb": "CARB"}
 
 
 def claims_table(
     claims: Mapping[str, dict],
-    evidence: Evidence | CarbEvidence,
-    printed: Printed | CarbPrinted,
+    evidence: object,
+    printed: Printed,
     confidence: float,
 ) -> pd.DataFrame:
-    """Return a row for each claim (of workflow/claims.yaml) of one paper, in order.
+    """Return a row for each claim (of a paper's claims.yaml), in order.
+
+    evidence: what a run found (Evidence or CarbEvidence); None tests only claims of printed numbers.
 
     se, se_trainings: standard error of the contrast, and trainings' part of it. Of several contrasts, the one
     whose end is nearest to the bound. Empty where the interval is not by resampling.
@@ -78,7 +73,12 @@ def claims_table(
     FEWEST_TRAININGS of each model.
 
     null, null_low, null_high, null_of: the quantity for a scorer that cannot know. Where a claim has a
-    null_model, it holds only beyond that."""
+    null_model, it holds only beyond that.
+
+    Raises:
+        PolyrewardError: a quantity, option, unit or null is wrong; all of them at once.
+    """
+    raise_all(map(str, quantity_problems(claims)), "claims.yaml")
     rows = [_row(name, entry, evidence, printed, confidence) for name, entry in claims.items()]
     table = pd.DataFrame(rows).assign(p_holm=np.nan)
     tested = table["p"].notna()
@@ -116,12 +116,16 @@ def read_claims(path: str | Path) -> pd.DataFrame:
     return read_table(path, COLUMNS).astype({"n": "Int64"}).fillna(dict.fromkeys(TEXTS, ""))
 
 
-def _row(name: str, entry: dict, evidence, printed, confidence: float) -> dict:
+def _row(name: str, entry: dict, evidence: object, printed: Printed, confidence: float) -> dict:
     rule, options = Rule(**entry["rule"]), dict(entry["quantity"])
-    quantities, of_printed = PAPERS[entry["paper"]]
-    quantity = options.pop("name")
-    ours, our_note = _ours(quantities[quantity], options, rule, entry["null_model"], evidence, confidence)
-    values, their_note = of_printed(quantity, options, printed) or ([np.nan], "No printed numbers.")
+    quantity = QUANTITIES[options.pop("name")]
+    ours, our_note = _ours(quantity, options, rule, entry["null_model"], evidence, printed, confidence)
+    try:
+        values = quantity.printed_values(options, printed)
+    except UntestableError:
+        values = None
+    their_note = "No printed numbers." if values is None else printed.note
+    values = values or [np.nan]
     return {
         "claim": name,
         "paper": entry["paper"],
@@ -139,16 +143,18 @@ def _row(name: str, entry: dict, evidence, printed, confidence: float) -> dict:
 
 
 def _ours(
-    quantity: Callable[..., Estimate],
+    quantity: Quantity,
     options: dict,
     rule: Rule,
     null_model: dict,
-    evidence,
+    evidence: object,
+    printed: Printed,
     confidence: float,
 ) -> tuple[dict, str]:
     try:
-        found = quantity(evidence, **options)
-        null, difference = null_of(null_model["by"], found, quantity, evidence, options)
+        source = quantity.source(evidence, printed)
+        found = quantity.compute(source, **options)
+        null, difference = null_of(null_model["by"], found, quantity.compute, source, options)
     except UntestableError as reason:
         texts = dict.fromkeys(("n_of", "test", "null_of", "speaks_of"), "")
         numbers = ("estimate", "low", "high", "se", "se_trainings", "n", "p", "null", "null_low", "null_high")
@@ -205,19 +211,23 @@ def _of_several(contrasts: Contrasts, rule: Rule) -> str:
     return f"; the {worst} of {count}, by intersection-union" if count > 1 else ""
 
 
-def write_claims(table: pd.DataFrame, name: str, caption: str, confidence: str, output) -> None:
-    """Write the claims as output.csv, .md and .html, in short as .tex; confidence: as text ("95%")."""
+def write_claims(
+    table: pd.DataFrame, name: str, caption: str, confidence: str, shorts: Mapping[str, str], output
+) -> None:
+    """Write the claims as output.csv, .md and .html, in short as .tex.
+
+    confidence: as text ("95%"). shorts: {paper: how tables call it}."""
     write_table(table, output.csv, COLUMNS)
-    shown = display_claims(table, confidence)
+    shown = display_claims(table, confidence, shorts)
     write_markdown(shown, caption, output.md)
     write_html(shown, caption, name, output.html)
     write_latex(shown.drop(columns="Says"), caption, f"tab:{name}", output.tex)
 
 
-def display_claims(table: pd.DataFrame, confidence: str) -> pd.DataFrame:
-    """Lay out the claims as text cells for reading."""
+def display_claims(table: pd.DataFrame, confidence: str, shorts: Mapping[str, str]) -> pd.DataFrame:
+    """Lay out the claims as text cells for reading; shorts: {paper: how tables call it}."""
     rows = table.to_dict("records")
-    paper, number = table["paper"].map(SHORT), table["number"].astype(str)
+    paper, number = table["paper"].map(shorts), table["number"].astype(str)
     return pd.DataFrame(
         {
             "Claim": paper + " " + number + " " + table["claim"].str.replace("_", " "),

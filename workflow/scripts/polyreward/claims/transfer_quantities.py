@@ -1,12 +1,10 @@
-"""The transfer paper's quantities in workflow/claims.yaml, as functions of the evidence and their options.
-
-`over` says whether a quantity is the "mean" of its contrasts or "each" of them.
-"""
+"""Quantities of reward models trained in several languages, as functions of the evidence and of options."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import product
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -20,19 +18,23 @@ from polyreward.analysis.verdicts import (
     from_permuted_ks,
 )
 from polyreward.carb.downstream.correlation import FEWEST_BASES, correlations_with, permuted_by_base
-from polyreward.claims.estimate import Estimate, require
+from polyreward.claims.estimate import Estimate, Over, require
 from polyreward.claims.transfer_evidence import Evidence
 
 CHANCE_PCT = 50  # of a pair
+Compared = Literal["lead", "target"]
+Panel = Literal["all", "matched"]
+Pretraining = Literal["multilingual", "english"]
+SectionName = Literal["avg", "chat", "chat_hard", "safety", "reasoning"]
 
 
-def english_lead(evidence: Evidence, section: str, over: str) -> Estimate:
+def english_lead(evidence: Evidence, section: SectionName, over: Over) -> Estimate:
     """English minus target reward model on the target language, over bases and target languages."""
     cells = product(evidence.setting.bases, evidence.setting.targets)
     return _of_templates(evidence, [_lead(evidence, *cell, section) for cell in cells], over)
 
 
-def lead_over_other_sources(evidence: Evidence, section: str = "avg") -> Estimate:
+def lead_over_other_sources(evidence: Evidence, section: SectionName = "avg") -> Estimate:
     """English minus each other foreign reward model, mean over bases and languages that neither learnt."""
     setting, training_draws = evidence.setting, evidence.accuracies.training_draws
     require(len(setting.targets) > 1, "it takes a third language; this run has one target language")
@@ -48,7 +50,7 @@ def lead_over_other_sources(evidence: Evidence, section: str = "avg") -> Estimat
     return _of_templates(evidence, list(map(lead, setting.targets)))
 
 
-def lead_of_section(evidence: Evidence, section: str) -> Estimate:
+def lead_of_section(evidence: Evidence, section: SectionName) -> Estimate:
     """Return English minus target in one section, minus the same in each other section, mean over cells."""
     targets = evidence.setting.targets
     others = [name for name in evidence.accuracies.sections if name != section]
@@ -56,7 +58,7 @@ def lead_of_section(evidence: Evidence, section: str) -> Estimate:
     return _of_templates(evidence, [own - other for other in rest])
 
 
-def lead_of_scripts(evidence: Evidence, section: str) -> Estimate:
+def lead_of_scripts(evidence: Evidence, section: SectionName) -> Estimate:
     """Return English minus target, mean over targets of other scripts minus the mean over Latin ones."""
     latin, others = by_latin(evidence.setting.targets, evidence.setting.scripts)
     require(
@@ -67,7 +69,9 @@ def lead_of_scripts(evidence: Evidence, section: str) -> Estimate:
     return _of_templates(evidence, [leads[0] - leads[1]])
 
 
-def gap_between_bases(evidence: Evidence, bases: Sequence[str], of: str, over: str) -> Estimate:
+def gap_between_bases(
+    evidence: Evidence, bases: Sequence[str], of: Literal["lead", "target"], over: Over
+) -> Estimate:
     """Return one base minus another in the target languages: of the "lead" of English reward models, or of
     the "target" models' accuracy. Bases that Table 1 does not show count, too."""
     _require_here(bases, evidence.setting.all_bases, "bases")
@@ -168,7 +172,7 @@ def correlation_with_preservation(evidence: Evidence) -> Estimate:
     )
 
 
-def closeness_to_base(evidence: Evidence, language: str, over: str) -> Estimate:
+def closeness_to_base(evidence: Evidence, language: str, over: Over) -> Estimate:
     """How much farther from the base's share other training languages' are than this one's."""
     draws = evidence.shares.draws
 
@@ -180,7 +184,7 @@ def closeness_to_base(evidence: Evidence, language: str, over: str) -> Estimate:
     return _of_passages(evidence, gaps)
 
 
-def most_collapsed(evidence: Evidence, language: str, over: str) -> Estimate:
+def most_collapsed(evidence: Evidence, language: str, over: Over) -> Estimate:
     """Return the largest singular value's share under one reward model minus the base's and each other's."""
     draws = evidence.shares.draws
     others = ["base", *_other_trainings(evidence, language)]
@@ -196,7 +200,7 @@ def collapse_between_bases(evidence: Evidence, bases: Sequence[str]) -> Estimate
     return _of_passages(evidence, [rises[0] - rises[1]])
 
 
-def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
+def norm_distance(evidence: Evidence, panel: Panel, pretraining: Pretraining) -> Estimate:
     """Return the KS statistic of each language's embedding norms against the source's, in bases of one kind.
 
     Bases of constant norms are alike by construction; they are left out if there are others."""
@@ -226,7 +230,7 @@ def norm_distance(evidence: Evidence, panel: str, pretraining: str) -> Estimate:
     )
 
 
-def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
+def win_rate_lead(evidence: Evidence, against: Literal["base", "target"], over: Over) -> Estimate:
     """Return the win rate of the policy from English labels minus another's, over languages."""
     wins = evidence.win_rates
     languages = [language for language in evidence.setting.targets if language in wins.languages]
@@ -247,7 +251,7 @@ def win_rate_lead(evidence: Evidence, against: str, over: str) -> Estimate:
     )
 
 
-def above_chance(evidence: Evidence, over: str) -> Estimate:
+def above_chance(evidence: Evidence, over: Over) -> Estimate:
     """Return accuracy minus chance, mean over target languages, of off-the-shelf reward models; the claim is
     about multilingual bases."""
     shelf, draws = evidence.setting.off_the_shelf, evidence.accuracies.draws
@@ -349,10 +353,3 @@ def _require_here(names: Sequence[str], here: Iterable[str], what: str) -> None:
         set(names) <= set(here),
         f"the claim is about {' and '.join(names)}; this run's {what} are {' and '.join(here) or 'none'}",
     )
-
-
-QUANTITIES: dict[str, Callable[..., Estimate]] = {function.__name__: function for function in (
-    english_lead, lead_over_other_sources, lead_of_section, lead_of_scripts, gap_between_bases,
-    loss_between_kinds, english_against_scorer, lead_of_scorer, least_loss, above_chance, closeness_to_base,
-    correlation_with_preservation, most_collapsed, collapse_between_bases, norm_distance, win_rate_lead,
-)}  # fmt: skip

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from polyreward.cli import machines, pages, records, scoring, texts
+from polyreward.cli import machines, pages, papers, records, scoring, texts
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.inert import printable
 
@@ -66,7 +66,7 @@ def commands() -> None:
     """
 
 
-for room in (scoring, texts, machines, pages, records):
+for room in (scoring, texts, papers, machines, pages, records):
     for command in vars(room).values():
         if isinstance(command, click.Command):
             commands.add_command(command)

@@ -1,6 +1,6 @@
 """The power page: which true effects each claim could show at a scale that was run, in Markdown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +10,8 @@ from polyreward.analysis.power import POWER, UNITS, Measured, UnknownError, meas
 from polyreward.analysis.verdicts import FEWEST_UNITS, ONLY_THESE, Rule
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import read_csv
-from polyreward.core.yaml_files import read_yaml
 from polyreward.sheet.entries import read_models
+from polyreward.sheet.papers import PAPERS, read_paper
 
 CLAIMS, ALL_CLAIMS = ["transfer_claims.csv", "carb_claims.csv"], "claims.csv"
 MOST_TIMES = 10_000  # as many units as were measured
@@ -38,8 +38,7 @@ def power_page(configfiles: Sequence[str], root: Path, results: Path | None = No
     overlays = f" --configfile {' '.join(configfiles)}" if configfiles else ""
     table, files = read_results(results or Path(settings.results), overlays)
     rows, reasons = [], []
-    claims = read_yaml(root / "workflow/claims.yaml").items()
-    for name, entry in sorted(claims, key=lambda item: (item[1]["paper"] == "carb", item[1]["claim"])):
+    for name, entry in _ordered_claims(root):
         title = f"{entry['paper']} {entry['claim']}: {name.replace('_', ' ')}"
         try:
             if name not in table.index:
@@ -63,6 +62,13 @@ def power_page(configfiles: Sequence[str], root: Path, results: Path | None = No
     if reasons:
         parts += ["## Claims of which nothing is known", "\n".join(reasons)]
     return "\n\n".join(parts) + "\n"
+
+
+def _ordered_claims(root: Path) -> Iterator[tuple[str, dict]]:
+    """Yield the claims that a run tests, paper by paper, by their numbers."""
+    for file in CLAIMS:
+        claims = read_paper(root / PAPERS / file.removesuffix("_claims.csv")).claims
+        yield from sorted(claims.items(), key=lambda item: item[1]["claim"])
 
 
 def read_results(folder: Path, overlays: str) -> tuple[pd.DataFrame, list[Path]]:

@@ -20,7 +20,7 @@ from polyreward.analysis.verdicts import (
     UNTESTED,
     VERDICTS,
 )
-from polyreward.claims.table import SHORT, interval_text, reach_text, read_claims, size_text
+from polyreward.claims.table import interval_text, reach_text, read_claims, size_text
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import p_text
 
@@ -51,22 +51,24 @@ def verdict_of(word: str) -> Shown:
     return Shown(word=word, symbol=symbol, key=key)
 
 
-def shown_claims(path: Path, command: str) -> list[Shown]:
-    """Return a table's claims in order; numbers of one unit share an axis. `more` is the rest of a row."""
+def shown_claims(path: Path, command: str, shorts: Mapping[str, str]) -> list[Shown]:
+    """Return a table's claims in order; numbers of one unit share an axis. `more` is the rest of a row.
+
+    shorts: {paper: how tables call it}."""
     try:
         table = read_claims(path)
     except PolyrewardError as error:
         raise PolyrewardError(f"{error}; it is from another version. Run `{command}`") from None
     rows = table.to_dict("records")
     spans = {unit: span_of(row for row in rows if row["unit"] == unit) for unit in table["unit"].unique()}
-    return [_claim(row, spans[row["unit"]]) for row in rows]
+    return [_claim(row, spans[row["unit"]], shorts[row["paper"]]) for row in rows]
 
 
-def _claim(row: dict, span: tuple[float, float]) -> Shown:
+def _claim(row: dict, span: tuple[float, float], short: str) -> Shown:
     return Shown(
         name=row["claim"],
         paper=row["paper"],
-        number=f"{SHORT[row['paper']]} {row['number']}",
+        number=f"{short} {row['number']}",
         says=row["says"],
         verdict=verdict_of(row["verdict"]),
         speaks_of=reach_text(row),

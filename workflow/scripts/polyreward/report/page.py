@@ -50,7 +50,8 @@ def claims_of(results: Results) -> list:
     both, *single = CLAIM_TABLES
     tables = [both] if (results.folder / both).is_file() else single
     paths = {name: results.folder / name for name in tables if (results.folder / name).is_file()}
-    return [claim for name, path in paths.items() for claim in shown_claims(path, results.command(name))]
+    shown = (shown_claims(path, results.command(name), results.shorts) for name, path in paths.items())
+    return [claim for claims in shown for claim in claims]
 
 
 def rendered(folder: Path, **content: object) -> str:

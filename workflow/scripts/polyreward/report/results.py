@@ -8,6 +8,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.scales import overlays_of, scale_of
 from polyreward.sheet.entries import read_models
+from polyreward.sheet.papers import read_papers
 from polyreward.sheet.registry import OWN, Registry, registry_of
 
 
@@ -16,7 +17,7 @@ class Results:
     """A results folder and its scale's registry.
 
     languages: names, the source's first. configfiles: overlays. by_make: whether make finds them by the
-    folder. about: the scale in one sentence.
+    folder. about: the scale in one sentence. shorts: {paper: how tables call it}.
     """
 
     folder: Path
@@ -25,6 +26,7 @@ class Results:
     configfiles: list[str]
     by_make: bool
     about: str
+    shorts: dict[str, str]
 
     @property
     def targets(self) -> dict[str, str]:
@@ -67,7 +69,8 @@ def results_of(folder: Path, configfiles: Sequence[str], root: Path) -> Results:
     own = Path(models.settings.results)
     by_make = scale_of(own, root) is not None and overlays_of(own, root) == list(configfiles)
     languages = list(models.catalog.facts("name", models.settings.languages).values())
-    return Results(folder, registry, languages, list(configfiles), by_make, about)
+    shorts = {name: paper.facts["short"] for name, paper in read_papers(root).items()}
+    return Results(folder, registry, languages, list(configfiles), by_make, about, shorts)
 
 
 def about_scale(paths: Sequence[Path]) -> str:

@@ -1,4 +1,4 @@
-"""What is written from the settings' classes: a JSON schema for editors, and the reference page
+"""What is written from the settings' classes: JSON schemas for editors, and the reference page
 docs/settings.md."""
 
 import json
@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from polyreward.core.files import write_text
 from polyreward.settings.model import Settings
+from polyreward.settings.paper import FILES
 
 SCHEMA, PAGE = Path("workflow/schemas/config.schema.json"), Path("docs/settings.md")
 INTRODUCTION = """# Settings
@@ -31,20 +34,26 @@ is an error. `polyreward settings` writes this page and `workflow/schemas/config
 `workflow/scripts/polyreward/settings/`. "Paper" means arXiv 2509.21798 under `carb` and `think_as_locals`, and arXiv 2410.18027 elsewhere. `<name>` is a name of your
 choice.
 """
+# {file of a paper's folder: its schema}
+SCHEMAS = {
+    "paper.yaml": "paper.schema.json",
+    "claims.yaml": "claims.schema.json",
+    "claims.lock.yaml": "claims_lock.schema.json",
+    "settings.yaml": "paper_settings.schema.json",
+}
 BOUNDS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
 
 
 def write_reference(root: Path) -> list[Path]:
-    """Write the schema and the reference page of a checkout; returns their paths."""
+    """Write the schemas and the reference page of a checkout; returns their paths."""
     for path, text in reference().items():
         write_text(text, root / path)
     return [root / path for path in reference()]
 
 
 def reference() -> dict[Path, str]:
-    """Return {path in the checkout: text} of the schema and the reference page."""
+    """Return {path in the checkout: text} of the schemas and the reference page."""
     schema = _tidied(Settings.model_json_schema())
-    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
     head = "| key | takes | default | meaning |\n| --- | --- | --- | --- |"
     parts, plain = [INTRODUCTION], []
     for name, field in schema["properties"].items():
@@ -55,9 +64,33 @@ def reference() -> dict[Path, str]:
             parts += [f"## `{name}`\n", f"{field.get('description', '')}\n", head, *rows[1:], ""]
     parts[1:1] = ["## Top level\n", head, *plain, ""]
     return {
-        SCHEMA: json.dumps(dialect, indent=1, ensure_ascii=False) + "\n",
+        SCHEMA: _as_text(schema),
+        **{
+            SCHEMA.with_name(name): _as_text(_tidied(TypeAdapter(FILES[file]).json_schema()))
+            for file, name in SCHEMAS.items()
+        },
         PAGE: "\n".join(parts).rstrip() + "\n",
     }
+
+
+def paper_files() -> str:
+    """Return a table of the fields of each file of a paper's folder, in Markdown."""
+    parts = []
+    for file, annotation in FILES.items():
+        schema = _tidied(TypeAdapter(annotation).json_schema())
+        definitions, prefix, one = schema.get("$defs", {}), "", schema
+        if "properties" not in schema:  # entries by name
+            (section,) = _sections(_by_name(schema))
+            prefix, one = "<name>.", definitions[section]
+        head = "| field | takes | default | meaning |\n| --- | --- | --- | --- |"
+        rows = _rows(prefix, one["properties"], one.get("required", []), definitions)
+        parts += [f"### `{file}`\n", head, *rows, ""]
+    return "\n".join(parts).rstrip()
+
+
+def _as_text(schema: dict) -> str:
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return json.dumps(dialect, indent=1, ensure_ascii=False) + "\n"
 
 
 def _tidied(schema: Any) -> Any:

@@ -1,0 +1,187 @@
+"""The files of a paper's folder, as classes: what it is, its claims, their lock, and its settings."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from polyreward.settings.base import Count, FromZero, Section
+
+SHA256 = r"^[0-9a-f]{12}$"
+NAME = r"^[a-z][a-z0-9_]*$"
+Name = Annotated[str, Field(pattern=NAME)]
+Text = Annotated[str, Field(min_length=1)]
+Unit = Literal["points", "share", "KS", "correlation", "Fisher z", "index"]
+
+
+class Source(Section):
+    """Where printed numbers are from."""
+
+    what: Text
+    """The paper, page or repository, with its identifier."""
+    read: Text
+    """What of it was read, and how it was checked."""
+
+
+class PrintedTable(Section):
+    """A file of printed/, by its name without .csv."""
+
+    where: Text
+    """The table or figure in the source."""
+    source: Name
+    """A key of sources."""
+    keys: Annotated[list[str], Field(min_length=1)]
+    """Columns that say what a row is; all others are numbers."""
+    pairs: Count | dict[str, Count] | None = None
+    """Pairs behind each number: one count where all columns of numbers have the same pairs, or a count for
+    each column where each has pairs of its own. Without it the table has no intervals."""
+    holds: Literal["share", "difference"] = "share"
+    """share: percentages of the pairs. difference: one percentage minus another, in points."""
+    averages: dict[str, list[str]] = {}
+    """Columns that are printed as plain means of others; `claims check` compares them."""
+    note: str = ""
+    """What a reader has to know about these numbers."""
+
+
+class PaperFacts(Section):
+    """paper.yaml: what the paper is, and where its printed numbers are from."""
+
+    name: Name
+    """The folder's name, and the column `paper` of claims.csv."""
+    short: Text
+    """How tables call the paper."""
+    title: Text
+    """The paper's title."""
+    arxiv: Annotated[str, Field(pattern=r"^\d{4}\.\d{4,5}$")] | None = None
+    """Its number on arXiv."""
+    note: str = ""
+    """A note on each printed number in claims.csv."""
+    scripts: dict[str, str] = {}
+    """ISO 15924 script of each language of the printed tables, for quantities that compare scripts."""
+    sources: Annotated[dict[Name, Source], Field(min_length=1)]
+    """Where printed numbers are from, by a name of your choice."""
+    tables: dict[Name, PrintedTable] = {}
+    """The files of printed/."""
+
+
+class VerdictRule(Section):
+    """When the claim holds: where the whole interval is on this side of the bound.
+
+    It fails where the interval is on the other side. Otherwise it is not decided."""
+
+    side: Literal["above", "below"]
+    """Side of the bound. Of several contrasts, the least is tested (above), or the greatest (below)."""
+    threshold: float
+    """In the claim's unit: zero, the paper's own number, or a convention, so that it is not tuned."""
+    margin: FromZero
+    """How far the bound is from the threshold, away from the claim: "beats or ties" is non-inferiority."""
+
+
+class NullModel(Section):
+    """The quantity for an uninformed scorer."""
+
+    by: Literal["symmetry", "length", "permutation"]
+    """symmetry: 0, since the compared groups could be exchanged. length: the quantity of a scorer that counts
+    characters, on the same draws. permutation: the quantity with permuted values. Quantities of printed
+    tables have symmetry only."""
+    beyond: bool
+    """true: the claim holds only if the quantity also exceeds the null. false: only the bound decides, as
+    where the claim is that two things are alike."""
+
+
+class QuantityOptions(BaseModel):
+    """A quantity by its name, and its options; `polyreward claims quantities` lists them."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, use_attribute_docstrings=True)
+
+    name: Name
+    """The quantity."""
+
+
+class Claim(Section):
+    """An entry of claims.yaml: a statement of the paper, with the rule that tests it."""
+
+    claim: Count
+    """Number of the claim, in the paper's order."""
+    where: Text
+    """Place in the paper."""
+    written: Literal["before", "known", "changed", "later"]
+    """When the rule was written. before: its quantity was not known. known: it was. changed: as before, but
+    the quantity was changed when other claims were known. later: added when a first result was known."""
+    says: Text
+    """The claim, in words that are understood without the paper."""
+    quantity: QuantityOptions
+    """What is measured."""
+    measures: Text
+    """The same in words."""
+    unit: Unit
+    """points: percentage points. share and KS: 0 to 1. correlation and index: -1 to 1."""
+    rule: VerdictRule
+    """When the claim holds."""
+    null_model: NullModel
+    """What an uninformed scorer would give."""
+
+
+class Locked(Section):
+    """An entry of claims.lock.yaml: the hash of a claim's rule, null, quantity and measures."""
+
+    sha256: Annotated[str, Field(pattern=SHA256)]
+    """Its first 12 digits; `polyreward claims check` says what it should be."""
+    why: Text
+    """Each change, with its date and reason."""
+
+
+class SetAs(Section):
+    """A key of the configuration or of a catalog."""
+
+    key: Text
+    """The key, with dots."""
+    value: Any
+    """The value."""
+    source: Text
+    """Place in the paper."""
+
+
+class SetInCode(Section):
+    """What no setting holds."""
+
+    setting: Text
+    """What is set."""
+    source: Text
+    """Place in the paper."""
+    shown_by: Text
+    """The test that shows it."""
+
+
+class NotSet(Section):
+    """What is done otherwise or left out."""
+
+    setting: Text
+    """What is set."""
+    source: Text
+    """Place in the paper."""
+    why: Text
+    """Why it is not done here."""
+
+
+class PublishedSettings(Section):
+    """settings.yaml: settings as the paper gives them, next to what scale paper sets."""
+
+    set: list[SetAs] = []
+    """Keys of the configuration."""
+    catalog: list[SetAs] = []
+    """Keys of files of workflow/catalog."""
+    code: list[SetInCode] = []
+    """What is set in code."""
+    not_set: list[NotSet] = []
+    """What is not set."""
+
+
+Claims = dict[Name, Claim]
+Lock = dict[Name, Locked]
+# {file of a paper's folder: what it holds}; paper.yaml and claims.yaml are needed
+FILES = {
+    "paper.yaml": PaperFacts,
+    "claims.yaml": Claims,
+    "claims.lock.yaml": Lock,
+    "settings.yaml": PublishedSettings,
+}
