@@ -53,7 +53,7 @@ OF_KIND = {"classifier": REWARDING, "implicit": LIKELIHOOD}
 
 @dataclass(frozen=True)
 class Trial:
-    """A kind of job with one model. where: its settings. tokens: of a batch. rules: whose jobs it stands for.
+    """A kind of job with one model. where: its settings. tokens: of a batch. rules: whose jobs it represents.
 
     entry: of models.yaml or of a reward model. training: the section of a training, else None."""
 
