@@ -25,6 +25,7 @@ from polyreward.ops.stand_ins import Texts
 from polyreward.ops.trials import (
     FILE,
     REWARDING,
+    TEXT,
     Speeds,
     Trial,
     settings_digest,
@@ -39,6 +40,7 @@ from polyreward.sheet.entries import Models, read_models
 
 EXACT = 1e-3  # largest difference of an fp32 score from the CPU's; two kernels on a CPU differ by 1e-5
 SMALL = "as on the CPU"
+WRITING = (TEXT, "sampling", "GRPO of a judge", "GRPO of a policy")
 
 
 UNITS = {
@@ -128,6 +130,8 @@ def _rows(trials: Sequence[Trial], models: Models, folder: Path) -> Iterator[dic
             more = "raise its gradient_accumulation as much, or set gradient_checkpointing or lora there"
             smaller = f"lower {trial.where}.batch_size and {more}"
         other = "set `devices: {liger: false}`" if uses_liger(trial, models) else instead
+        if trial.kind in WRITING:  # models/generation.py
+            other = f"set TORCH_COMPILE_DISABLE=1 in the environment, or {other}"
         call = partial(_run, trial, models, base, folder / str(number), clock)
         found = _tried(call, clock, smaller, other)
         shutil.rmtree(folder / str(number), ignore_errors=True)
