@@ -107,7 +107,7 @@ edits: $(READY)
 determinism: $(READY)
 	$(PYTEST) -s -m matrix tests/e2e/test_same_bytes.py
 
-# Scales anchor, gpu and paper from end to end on a CPU, with random miniatures of what they fetch: docs/limitations.md.
+# Scales anchor, gpu and paper from end to end, on a card where there is one, with random miniatures of what they fetch: docs/limitations.md.
 dress-rehearsal: $(READY)
 	$(BIN)/python tests/dress_rehearsal.py
 
