@@ -43,14 +43,6 @@ SHORT = {
 
 
 @pytest.fixture(scope="module")
-def no_card():
-    """Hide this machine's cards, as `--device cpu` does before torch is imported."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(torch.cuda, "is_available", lambda: False)
-        yield
-
-
-@pytest.fixture(scope="module")
 def overlays(tmp_path_factory):
     folder = tmp_path_factory.mktemp("scale")
     (folder / "short.yaml").write_text(yaml.safe_dump({**SHORT, "results": str(folder / "short")}))
@@ -64,7 +56,7 @@ def trials(overlays):
 
 
 @pytest.fixture(scope="module")
-def written(overlays, no_card):
+def written(overlays):
     """Return the file of a check, in which everything passed."""
     return check_scale(overlays, ROOT, "cpu")
 
@@ -92,7 +84,7 @@ def test_the_plan_takes_its_hours_from_there(written, overlays):
 
 
 def test_a_line_is_printed_at_once_and_a_failing_one_says_what_to_set_and_ends_nothing(
-    overlays, trials, no_card, monkeypatch, capsys
+    overlays, trials, monkeypatch, capsys
 ):
     (first, second), printed = trials[:2], []
 
@@ -170,7 +162,7 @@ def test_too_old_a_driver_is_named_with_what_to_do(overlays, monkeypatch, capsys
     assert "too old" in capsys.readouterr().err
 
 
-def test_scores_that_differ_from_the_cpu_s_fail(tmp_path, no_card, monkeypatch):
+def test_scores_that_differ_from_the_cpu_s_fail(tmp_path, monkeypatch):
     moved = iter([0.0, 0.01])
     real = np.stack
     monkeypatch.setattr(check.np, "stack", lambda arrays: real(arrays) + next(moved))
@@ -178,7 +170,7 @@ def test_scores_that_differ_from_the_cpu_s_fail(tmp_path, no_card, monkeypatch):
         check.as_on_the_cpu("llama", tmp_path)
 
 
-def test_a_judge_over_several_cards_is_left_out(trials, overlays, no_card, tmp_path):
+def test_a_judge_over_several_cards_is_left_out(trials, overlays, tmp_path):
     trial, models = replace(trials[0], entry={"gpus": 4}), read_models(overlays, ROOT)
     found = check._tried(lambda: check._run(trial, models, tmp_path, tmp_path, Clock()), Clock(), "", "")
     assert found == {"result": "left out", "measured": "4 GPUs hold it, and this tries one"}
