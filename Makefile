@@ -66,7 +66,7 @@ ifeq ($(V)$(CI),)
 .SILENT:
 endif
 
-# Estimate of what a scale takes: `make plan`, or `make plan CONFIGFILE=mine.yaml`.
+# What a scale takes: `make plan`, or `make plan CONFIGFILE=mine.yaml`.
 CONFIGFILE ?= workflow/scales/paper.yaml
 plan: $(READY)
 	$(BIN)/polyreward plan --configfile $(CONFIGFILE)
@@ -107,13 +107,13 @@ edits: $(READY)
 determinism: $(READY)
 	$(PYTEST) -s -m matrix tests/e2e/test_same_bytes.py
 
-# Scales anchor, gpu and paper from end to end on a CPU, with random miniatures of what they fetch: docs/limitations.md.
+# Scales anchor, gpu and paper from end to end, on a card where there is one, with random miniatures of what they fetch: docs/limitations.md.
 dress-rehearsal: $(READY)
 	$(BIN)/python tests/dress_rehearsal.py
 
-# Check the GPU for long jobs, and measure its speed, in a few minutes.
+# Run a scale's own jobs, small, on this machine's GPU, and measure them: make gpu-check CONFIGFILE=workflow/scales/gpu.yaml
 gpu-check: $(READY)
-	$(BIN)/polyreward gpu-check
+	$(BIN)/polyreward gpu-check --configfile $(CONFIGFILE)
 
 # The documents as a site, in site/; fails on a broken link or anchor. `python -m http.server -d site` shows it.
 docs: $(READY)

@@ -26,6 +26,8 @@ for name in set(os.environ):
         del os.environ[name]
 for name in ("no_proxy", "NO_PROXY"):  # the tests' own servers are reached without a proxy
     os.environ[name] = ",".join(filter(None, [os.environ.get(name), "127.0.0.1"]))
+# Tests mean the CPU, also on a machine with a card; those about cards make one up. CUDA looks when torch is imported.
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
 # Tests read Snakemake's own words on each job.
 os.environ["POLYREWARD_LOG"] = "snakemake"
 # pytest-xdist runs a process on each core, and Snakemake in each as many jobs. With a thread per core each, they

@@ -1,11 +1,12 @@
-"""The dress rehearsal: scales paper and gpu from end to end on a CPU, over miniatures of all that they fetch
-from the hub.
+"""The dress rehearsal: scales paper and gpu from end to end over miniatures of all that they fetch from the hub,
+on a card where there is one, else on a CPU.
 
     make dress-rehearsal
     python tests/dress_rehearsal.py --scale gpu --cores 2 --folder /tmp/rehearsal results/gpu/table1.csv
 
 A hub, the judges' servers and vLLM's stub run locally. Overlays of rehearsal/ only reduce counts and leave out
-what needs a GPU (docs/limitations.md). What fails here would fail there too; the numbers mean nothing."""
+what needs a GPU (docs/limitations.md). On a card Liger and the paged optimizer are on again, and as many jobs
+share it as there are cores. What fails here would fail there too; the numbers mean nothing."""
 
 import argparse
 import json
@@ -26,7 +27,9 @@ from hub_server import Hub
 from judge_server import ChatServer
 from preloaded import preloaded
 from solved_problems import offline
-from support import checkout
+from support import ROOT, checkout
+
+from polyreward.ops.machine import cuda_devices
 
 TESTS = Path(__file__).parent
 SCALES = {
@@ -43,6 +46,9 @@ JOB_MB = 4000
 # By default Snakemake looks once a second, and once more for each job that has ended, whether there are jobs
 # to start
 SELDOM = ["--max-jobs-per-timespan", "10000/20s"]
+# Settings that overlays of rehearsal/ turn off, as they need a card
+ON_A_CARD = (("devices", "liger"), ("reward_model", "optimizer"), ("alignment", "dpo", "optimizer"))
+COMPUTED = re.compile(r"^computed on: (.*)$", re.MULTILINE)  # as preloaded.py ends a job's log
 STUB = str(TESTS / "completions_server.py")
 
 
@@ -70,15 +76,27 @@ def prepared(folder: Path, chat: ChatServer) -> Path:
 
 
 def last_overlay(scale: str, folder: Path) -> Path:
-    """Write this machine's settings: the stub's command, and ZeRO-3 if deepspeed is installed."""
-    found = {}
+    """Write this machine's settings: the stub's command, ZeRO-3 if deepspeed is installed, and what cards can do.
+
+    On a card trainings have one process, since those of ZeRO-3 here are on a CPU."""
+    found, card = {}, cuda_devices() > 0
     if scale == "paper":
         notes = folder / "stub"
         notes.mkdir(exist_ok=True)
         options = ["{model}", "--port", "{port}", "--dtype", "{dtype}", "--notes", str(notes), "--canned"]
         command = [sys.executable, STUB, *options]
-        launch = str(TESTS / "rehearsal/zero3.yaml") if find_spec("deepspeed") else None
+        launch = str(TESTS / "rehearsal/zero3.yaml") if find_spec("deepspeed") and not card else None
         found = {"devices": {"launch": launch, "serve": {"command": command}}}
+    whole = yaml.safe_load((ROOT / SCALES[scale][0]).read_text(encoding="utf-8"))
+    for *sections, key in ON_A_CARD if card else ():
+        stated = whole
+        for section in sections:
+            stated = stated.get(section) or {}
+        if key in stated:
+            own = found
+            for section in sections:
+                own = own.setdefault(section, {})
+            own[key] = stated[key]
     path = folder / f"{scale}.yaml"
     path.write_text(yaml.safe_dump(found), encoding="utf-8")
     return path
@@ -91,19 +109,29 @@ def processor_seconds() -> float:
 
 
 def asking_little(snakemake: list[str], **options) -> list[str]:
-    """Return Snakemake's options that let each rule ask for JOB_MB of memory."""
+    """Return Snakemake's options that let each rule ask for JOB_MB of memory, and for no card of its own."""
     listed = subprocess.run(
         [*snakemake, "--list-rules", "--quiet"], capture_output=True, text=True, check=False, **options
     )
     if listed.returncode:
         sys.exit(listed.stdout + listed.stderr)
     rules = [line.strip() for line in listed.stdout.splitlines() if re.fullmatch(r"\w+", line.strip())]
-    return ["--set-resources", *(f"{rule}:mem_mb={JOB_MB}" for rule in rules)]
+    asked = [f"mem_mb={JOB_MB}", *(["gpu=0"] if cuda_devices() else [])]
+    return ["--set-resources", *(f"{rule}:{one}" for rule in rules for one in asked)]
+
+
+def computed_on(results: Path) -> dict[str, dict[str, int]]:
+    """Return how many jobs of each rule computed on what, by the logs of a checkout's results."""
+    found: dict[str, Counter] = {}
+    for path in sorted(results.glob("*/logs/*/*.log")):
+        for device in COMPUTED.findall(path.read_text(encoding="utf-8", errors="replace"))[-1:]:
+            found.setdefault(device, Counter())[path.parent.name] += 1
+    return {device: dict(rules) for device, rules in found.items()}
 
 
 def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
-    """Run a scale; return {seconds, processor_seconds, returncode, jobs, failed, fetched repositories,
-    requests by model}."""
+    """Run a scale; return {seconds, processor_seconds, returncode, jobs, failed, computed_on, fetched
+    repositories, requests by model}."""
     with servers() as (hub, chat):
         here = prepared(folder / scale, chat)
         overlays = [*SCALES[scale], str(last_overlay(scale, folder))]
@@ -111,7 +139,7 @@ def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
         environment |= {
             "HF_ENDPOINT": hub.url, "HF_HOME": str(folder / "cache" / scale), "HF_TOKEN": "rehearsal",
             **offline(here, folder / "wheels" / scale), "OPENAI_API_KEY": "rehearsal", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false",
-            "POLYREWARD_LOG": "snakemake",
+            "POLYREWARD_LOG": "snakemake", "REHEARSAL": "yes",
         }  # fmt: skip
         start, before = time.monotonic(), processor_seconds()
         with preloaded(environment) as snakemake, open(folder / f"{scale}.log", "w", encoding="utf-8") as log:
@@ -129,6 +157,7 @@ def rehearse(scale: str, folder: Path, cores: int, targets: list[str]) -> dict:
             "returncode": ran.returncode,
             "jobs": dict(Counter(re.findall(r"^(?:local)?rule (\w+):", text, re.MULTILINE))),
             "failed": dict(Counter(re.findall(r"^Error in rule (\w+):", text, re.MULTILINE))),
+            "computed_on": computed_on(here / "results"),
             "fetched": sorted(f"{kind}: {name}" for kind, name in hub.repositories),
             "asked": chat.asked,
         }

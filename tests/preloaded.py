@@ -222,6 +222,10 @@ def run(arguments: list[str], folder: str, environment: dict[str, str], descript
     except BaseException:
         sys.excepthook(*sys.exc_info())
         code = 1
+    if "REHEARSAL" in environment:  # dress_rehearsal.py reads it in the job's log
+        torch = sys.modules["torch"]
+        used = torch.cuda.is_available() and torch.cuda.is_initialized()
+        print(f"computed on: {torch.cuda.get_device_name() if used else 'the CPU'}")
     threading._shutdown()
     atexit._run_exitfuncs()
     sys.stdout.flush()

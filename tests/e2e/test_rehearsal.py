@@ -8,6 +8,8 @@ import pytest
 from dress_rehearsal import rehearse
 from preloaded import OWN_PYTHON
 
+from polyreward.ops.machine import cuda_devices
+
 
 @pytest.fixture(autouse=True)
 def jobs_run_in_forks(capfd):
@@ -27,6 +29,8 @@ def test_one_base_is_trained_on_one_dataset_that_a_model_of_the_hub_translated(t
         "models: facebook/nllb-200-distilled-600M",
     } <= set(found["fetched"])
     assert found["jobs"]["reward_model"] == 1
+    (where,) = [device for device, rules in found["computed_on"].items() if "reward_model" in rules]
+    assert (where == "the CPU") == (cuda_devices() == 0)
     folder = tmp_path / "gpu"
     assert json.loads((folder / model / "config.json").read_text())["architectures"] == [
         "Qwen2ForSequenceClassification"

@@ -93,7 +93,10 @@ LARGE = """mem_mb=ModelJob("score", lambda wildcards: [{"hub": "a/large", "param
 def test_a_model_that_no_card_holds_is_refused_before_any_job_starts(toy):
     ran, most = toy(resources=LARGE, memory_mb=64_000)
     assert ran.returncode != 0 and most == 0
-    assert "toy: a/large needs 29 GiB on one GPU, of 24; spread it (`gpus` in its entry)" in ran.stdout
+    assert (
+        "toy: a/large needs 28 GiB for its weights on one GPU, of 24; spread it (`gpus` in its entry)"
+        in ran.stdout
+    )
 
 
 KEYED = """mem_mb=ModelJob("score", lambda wildcards: [{"server": {"url": "http://localhost:1/v1", "model": "my-model",

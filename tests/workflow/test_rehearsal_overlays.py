@@ -1,11 +1,16 @@
 """The dress rehearsal's overlays only make scales smaller: numbers, lists, and what
 needs a GPU or a network."""
 
+import subprocess
+
+import dress_rehearsal
 import pytest
 import yaml
 from support import ROOT, snakemake
 
 from polyreward.sheet.entries import read_models
+
+ran = subprocess.run
 
 NEEDS_A_GPU = {
     "devices.liger",
@@ -64,3 +69,35 @@ def test_a_scale_takes_its_overlay(scale):
     overlay = str(ROOT / f"tests/rehearsal/{scale}.yaml")
     ran = snakemake("--list-rules", "--quiet", "--configfile", *files, overlay)
     assert ran.returncode == 0, ran.stdout
+
+
+@pytest.mark.parametrize("cards", [0, 1])
+def test_on_a_card_liger_and_the_paged_optimizer_are_on_and_jobs_share_it(cards, tmp_path, monkeypatch):
+    monkeypatch.setattr(dress_rehearsal, "cuda_devices", lambda: cards)
+    found = {
+        name: yaml.safe_load(dress_rehearsal.last_overlay(name, tmp_path).read_text()) for name in SCALES
+    }
+    if not cards:
+        assert found["gpu"] == found["anchor"] == {} and set(found["paper"]) == {"devices"}
+    else:
+        assert found["gpu"] == {"devices": {"liger": True}} and found["anchor"] == {}
+        paged = {"optimizer": "paged_adamw_8bit"}
+        assert found["paper"]["reward_model"] == paged and found["paper"]["alignment"] == {"dpo": paged}
+        assert found["paper"]["devices"]["liger"] and found["paper"]["devices"]["launch"] is None
+    listed = ["sh", "-c", "echo reward_model"]
+    monkeypatch.setattr(dress_rehearsal.subprocess, "run", lambda *given, **how: ran(listed, **how))
+    asked = dress_rehearsal.asking_little(["snakemake"])
+    assert ("reward_model:gpu=0" in asked) == bool(cards) and "reward_model:mem_mb=4000" in asked
+
+
+def test_the_rehearsal_says_which_jobs_computed_where(tmp_path):
+    for name, device in {
+        "reward_model/a": "a card",
+        "reward_model/b": "a card",
+        "table1/all": "the CPU",
+    }.items():
+        path = tmp_path / f"gpu/logs/{name}.log"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"ran on: a machine\ncomputed on: {device}\n")
+    found = dress_rehearsal.computed_on(tmp_path)
+    assert found == {"a card": {"reward_model": 2}, "the CPU": {"table1": 1}}

@@ -23,7 +23,8 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import announce, report
 from polyreward.core.processes import arrangement, count, is_main, max_over_processes
 from polyreward.models import devices
-from polyreward.models.devices import VLLM, vllm_problems
+from polyreward.models.devices import VLLM, device, vllm_problems
+from polyreward.ops.machine import cuda_devices
 from polyreward.sheet.checks import launch_problems
 from polyreward.training import launch
 from polyreward.training.common import Job, trainer_arguments
@@ -242,3 +243,9 @@ def test_what_vllm_asks_of_the_machine_is_listed_at_once(monkeypatch, version, p
 def test_the_extra_pins_the_version_that_is_checked():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["optional-dependencies"]["vllm"] == [f"vllm=={VLLM}"]
+
+
+def test_tests_see_no_card_also_where_there_is_one():
+    """Or a quick test would compute on it, and find other numbers than a CPU's."""
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == "" and not torch.cuda.is_available()
+    assert device() == "cpu" and cuda_devices() == 0

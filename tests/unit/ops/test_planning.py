@@ -3,6 +3,7 @@
 import dataclasses
 import re
 import shutil
+from math import isnan
 from types import SimpleNamespace
 
 import pandas as pd
@@ -11,8 +12,8 @@ from tiny_models import ROOT
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.ops import planning
-from polyreward.ops.hours import START_S, Estimate, card_speeds
 from polyreward.ops.planning import (
+    Hours,
     asked_of_servers,
     by_rule,
     disk_gib,
@@ -20,11 +21,13 @@ from polyreward.ops.planning import (
     missing_keys,
     plan_text,
     planned_jobs,
-    read_speeds,
+    time_text,
     too_long,
 )
 from polyreward.ops.resources import Job, ModelJob, too_large, unset_keys
-from polyreward.settings.base import Lora
+from polyreward.ops.trials import Speeds, read_speeds, settings_digest
+from polyreward.ops.work import Counts, Work
+from polyreward.sheet.data import quartet_choices
 from polyreward.sheet.entries import read_models
 
 PAPER, TINY = "workflow/scales/paper.yaml", "workflow/scales/tiny.yaml"
@@ -45,54 +48,112 @@ def made_up(kind, rule="made_up"):
     return Job(rule, {}, ModelJob(kind, lambda wildcards: [entry], None, {}, "bfloat16", 1, False, 90))
 
 
+def hours(models, ran=(), reference=(), speeds=None):
+    return Hours(dict(ran), dict(reference), speeds, Counts(models, ROOT))
+
+
+def checked(models, *trials, **changes):
+    """Return gpu-check's speeds: rows of (rules, model, speed)."""
+    rows = [
+        {"kind": "a kind", "model": model, "rules": rules, "result": "passed", "measured": "", **speed}
+        for rules, model, speed in trials
+    ]
+    return Speeds(models.settings.results, settings_digest(models), "a card", rows)
+
+
 def test_no_job_is_lost_and_those_that_have_run_count_by_their_mean(paper):
     jobs = [made_up("score"), made_up("score"), Job("table", {}, None)]
-    rules = by_rule(jobs, {"made_up": [3600.0, 7200.0]}, Estimate(paper, card_speeds(80, {}))).set_index(
-        "rule"
-    )
+    rules = by_rule(jobs, hours(paper, {"made_up": [3600.0, 7200.0]})).set_index("rule")
     assert rules["jobs"].to_dict() == {"made_up": 2, "table": 1}
-    assert rules.loc["made_up", ["hours", "limit of a job (hours)"]].tolist() == [3.0, 1.5]
+    assert rules.loc["made_up", ["hours", "limit of a job (hours)", "by"]].tolist() == [3.0, 1.5, "this run"]
     assert rules["hours"].isna().tolist() == [False, True]
 
 
-def test_a_speed_that_gpu_check_measured_counts_instead_of_the_data_sheet_s(tmp_path, paper):
-    (tmp_path / "throughputs.json").write_text('{"train": 1000, "score": 4000.0}')
-    measured = read_speeds(tmp_path / "throughputs.json")
-    slow, fast = (Estimate(paper, card_speeds(80, speeds)) for speeds in (measured, {}))
-    job = made_up("score", rule="ready_made_scores")
-    assert slow.seconds(job) - START_S == pytest.approx(15 * (fast.seconds(job) - START_S))
-    assert card_speeds(80, measured)["layer_step_ms"] == 1.0
-    (tmp_path / "throughputs.json").write_text("[]")
-    with pytest.raises(PolyrewardError, match=r"throughputs.json: not what `polyreward gpu-check` writes"):
-        read_speeds(tmp_path / "throughputs.json")
+def test_hours_come_from_the_run_then_the_reference_then_gpu_check_and_else_there_are_none(paper):
+    job = made_up("score", rule="single_scores")
+    job = dataclasses.replace(job, wildcards=SimpleNamespace(benchmark="rewardbench", language="en"))
+    speeds = checked(paper, (["single_scores"], "m", {"tokens_per_s": 1000.0}))
+    known = hours(paper, {"single_scores": [7.0]}, {"single_scores": 8.0}, speeds)
+    assert known.seconds(job) == (7.0, "this run")
+    assert hours(paper, {}, {"single_scores": 8.0}, speeds).seconds(job) == (8.0, "reference run")
+    seconds, by = hours(paper, speeds=speeds).seconds(job)
+    assert (seconds, by) == (pytest.approx(2 * 2985 * 420 / 1000), "gpu-check")
+    other = checked(paper, (["single_scores"], "another", {"tokens_per_s": 1000.0}))
+    for without in (None, other):
+        seconds, by = hours(paper, speeds=without).seconds(job)
+        assert isnan(seconds) and by == ""
+    text = time_text(by_rule([job], hours(paper)), "Nothing was measured.")
+    assert text == "Jobs with models that nothing measured, so without hours: 1. Nothing was measured."
 
 
-def test_the_estimate_of_a_reward_model_is_its_tokens_by_its_parameters_and_its_adapters(paper):
-    """86,000 pairs of 420 tokens in Korean, padded, by 3.21 billion parameters with checkpoints, on four cards."""
-    known = {"llama": {"parameters_b": 3.21, "shape": paper.catalog.models["llama-3.2-3b-instruct"]["shape"]}}
-    model = ModelJob(
-        "train", lambda wildcards: ["llama"], paper.settings.reward_model, known, "bfloat16", 4, False, 90
-    )
-    estimate, korean = Estimate(paper, card_speeds(80, {})), SimpleNamespace(model="llama_ko")
-    seconds = estimate.seconds(Job("reward_model", korean, model))
-    tokens = 2 * 86_000 * 420 * 1.4 * 1.8
-    assert seconds - START_S == pytest.approx(3.21 * tokens * 8 / 6 / 17_000 / 4)
-    changes = {"lora": Lora(top_layers=7), "gradient_checkpointing": False}
-    adapted = dataclasses.replace(model, training=paper.settings.reward_model.model_copy(update=changes))
-    less = estimate.seconds(Job("reward_model", korean, adapted)) - START_S
-    assert less / (seconds - START_S) == pytest.approx(1.3 * (2 + 2 * 7 / 28) / 8)
+def test_each_kind_of_speed_counts_what_it_is_of(paper):
+    """Tokens of a training, steps of writing, requests of a judge, updates of GRPO."""
+    learning = Work(reads=5, learns=100)
+    for speed, work, seconds in [
+        ({"tokens_per_s": 20.0}, learning, 5.0), ({"tokens_per_s": 20.0}, Work(reads=40), 2.0),
+        ({"step_ms": 500.0}, Work(steps=8), 4.0), ({"request_s": 0.5}, Work(reads=9, requests=6), 3.0),
+        ({"update_s": 10.0}, Work(reads=9, learns=9, steps=9, updates=3), 30.0), ({}, learning, None),
+    ]:  # fmt: skip
+        assert checked(paper, (["made_up"], "m", speed)).seconds(made_up("score"), work, paper) == seconds
+
+
+def test_only_speeds_of_this_very_scale_and_card_count(paper, tmp_path):
+    path = tmp_path / "throughputs.json"
+    assert read_speeds(path, paper, None)[1].startswith("Nothing was measured of this scale: run `polyreward")
+    checked(paper, (["made_up"], "m", {"step_ms": 1.0})).write(path)
+    for card in (None, "a card"):
+        found, words = read_speeds(path, paper, card)
+        assert found.trials[0]["step_ms"] == 1.0 and words == f"{path}, measured on a card"
+    found, words = read_speeds(path, paper, "another card")
+    assert found is None and "another card, a card, not on another card" in words
+    found, words = read_speeds(path, read_models([TINY], ROOT), "a card")
+    assert found is None and "with other settings, of results/paper: run" in words
+    for text in ("[]", '{"train": 1000}', '{"results": "", "settings": "", "card": "", "trials": [{}]}'):
+        path.write_text(text)
+        with pytest.raises(
+            PolyrewardError, match=r"throughputs.json: not what `polyreward gpu-check` writes"
+        ):
+            read_speeds(path, paper, None)
+
+
+def test_the_tokens_of_a_reward_model_are_those_of_its_pairs(paper):
+    """86,000 pairs of 420 tokens, longer in Korean, and padded."""
+    model = ModelJob("train", lambda wildcards: ["llama"], None, {"llama": {}}, "bfloat16", 4, False, 90)
+    korean = Job("reward_model", SimpleNamespace(model="llama_ko"), model)
+    assert Counts(paper, ROOT).work(korean).learns == pytest.approx(2 * 86_000 * 420 * 1.4 * 1.8)
+
+
+def test_place_quartets_count_with_those_of_open_books():
+    """Each open book is read thrice, in each language, with twenty answers; fewer topics have no more."""
+    tiny = read_models([TINY], ROOT)
+
+    def counted(books):
+        quartets = tiny.settings.carb.quartets.model_copy(update={"open_books": books})
+        carb = tiny.settings.carb.model_copy(update={"quartets": quartets})
+        settings = tiny.settings.model_copy(update={"carb": carb})
+        return Counts(dataclasses.replace(tiny, settings=settings), ROOT)
+
+    more = counted(10).quartets() - counted(0).quartets()
+    languages = len(quartet_choices(tiny.settings)["languages"])
+    assert more == 30 * languages
+    assert counted(10**6).quartets() < 10**6
+    job = made_up("score_long", rule="quartet_scores")
+    assert counted(10).work(job).reads - counted(0).work(job).reads == pytest.approx(more * 20 * 90)
 
 
 def test_a_job_that_a_cluster_would_end_is_named(paper):
-    estimate = Estimate(paper, card_speeds(80, {"score": 1.0}))
-    (line,) = too_long([made_up("score", rule="carb_scores")], estimate)
+    known = hours(paper, speeds=checked(paper, (["carb_scores"], "m", {"tokens_per_s": 1.0})))
+    (line,) = too_long([made_up("score", rule="carb_scores")], known)
     assert line.startswith("carb_scores: a job takes about ") and "a cluster ends it after 2; raise" in line
+    assert too_long([made_up("score", rule="carb_scores")], hours(paper)) == []  # nothing measured it
 
 
 def test_models_of_70_billion_parameters_fit_the_cards_that_their_entries_ask_for(jobs):
     assert too_large(jobs, 79) == []
     (line,) = [line for line in too_large(jobs, 24) if "infly/INF-ORM-Llama3.1-70B" in line]
-    assert re.match(r".*ready_made_scores.*: .* needs \d+ GiB on each of 4 GPUs, of 24; ", line)
+    assert re.match(
+        r".*ready_made_scores.*: .* needs \d+ GiB for its weights on each of 4 GPUs, of 24; ", line
+    )
 
 
 def test_disk_counts_what_is_fetched_and_every_trained_model(jobs, paper):
@@ -130,7 +191,7 @@ def test_what_a_judge_on_a_server_is_asked_is_counted_before_it_costs(tmp_path, 
     overlays = [TINY, str(tmp_path / "judge.yaml")]
     jobs = planned_jobs(["results/tiny/table2.csv"], overlays, ROOT)
     models = read_models(overlays, ROOT)
-    (row,) = asked_of_servers(jobs, Estimate(models, card_speeds(80, {}))).to_dict("records")
+    (row,) = asked_of_servers(jobs, Counts(models, ROOT)).to_dict("records")
     assert (row["judge"], row["requests"]) == ("my-model", 26 * 4 * 2 * 2 * 5)
     assert (row["read (M)"], row["written (M)"]) == (2080 * 900 / 1e6, 2080 * 512 / 1e6)
     (line,) = unset_keys(jobs, {})
@@ -141,7 +202,7 @@ def test_what_a_judge_on_a_server_is_asked_is_counted_before_it_costs(tmp_path, 
 def test_the_plan_says_first_what_does_not_fit_and_how_each_number_came_about(monkeypatch):
     monkeypatch.setattr(planning, "known_seconds", lambda folder: {"reward_model": [1800.0]})
     text = plan_text(["results/tiny/table1.csv"], [TINY], ROOT)
-    parts = ["# Scale results/tiny: ", "Jobs whose rules ran: 10. They take about 5 h one after another", "Jobs with models whose rules never ran: ", "**Hours** are", "**Estimate** is of hours in which models compute", "## What does not fit", "## Keys", "## Judges on servers", "None is asked", "## Jobs", "| reward_model ", "## Disk"]  # fmt: skip
+    parts = ["# Scale results/tiny: ", "Jobs whose rules ran: 10. They take about 5 h one after another", "Jobs with models that nothing measured", "**Hours** are measured", "**Tokens** are counted", "## What does not fit", "## Keys", "## Judges on servers", "None is asked", "## Jobs", "| reward_model ", "## Disk"]  # fmt: skip
     places = [text.index(part) for part in parts]
     assert places == sorted(places) and "nan" not in text
 

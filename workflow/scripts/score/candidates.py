@@ -11,6 +11,7 @@ from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.logs import progress
 from polyreward.core.seeds import job_seed
 from polyreward.core.unavailable import missing_reason
+from polyreward.models.generation import written
 from polyreward.ops.jobs import run
 from polyreward.scoring.load import load_causal_lm
 from polyreward.scoring.local_judge import generated, request_ids
@@ -41,8 +42,8 @@ def policy_answers(
     label = f"{Path(folder).name}, answers"
     if greedy:
         asked = [request_ids(lm.tokenizer, as_turns(question["prompt"])) for question in questions]
-        written = generated(lm, asked, settings.max_new_tokens, label)
-        answers = [_texts(lm.tokenizer, [ids], whole=True) for ids in written]
+        replies = generated(lm, asked, settings.max_new_tokens, label)
+        answers = [_texts(lm.tokenizer, [ids], whole=True) for ids in replies]
     else:
         answers = []
         with progress(label, len(questions)) as advance:
@@ -63,27 +64,27 @@ def _sampled(lm: CausalLM, question: dict, settings: Candidates) -> list[str]:
         ids = request_ids(tokenizer, as_turns(question["prompt"]))
     else:
         ids = tokenizer(question["shown"])["input_ids"]
-    asked = torch.tensor([ids], device=model.device)
-    written = model.generate(
-        input_ids=asked,
-        attention_mask=torch.ones_like(asked),
-        max_new_tokens=settings.max_new_tokens,
+    pad = tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id
+    new = written(
+        model,
+        [ids],
+        pad,
+        settings.max_new_tokens,
         num_return_sequences=settings.per_question,
         do_sample=True,
         temperature=settings.temperature,
         top_k=0,
         top_p=1.0,
         repetition_penalty=1.0,  # some models' own settings have another
-        pad_token_id=tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id,
         tokenizer=tokenizer,
         stop_strings=None if settings.chat else ["\n"],
     )
-    return _texts(tokenizer, written[:, len(ids) :], settings.chat)
+    return _texts(tokenizer, new, settings.chat)
 
 
-def _texts(tokenizer, written, whole: bool) -> list[str]:
+def _texts(tokenizer, replies, whole: bool) -> list[str]:
     """Return replies as text: whole, or their first line."""
-    texts = tokenizer.batch_decode(written, skip_special_tokens=True)
+    texts = tokenizer.batch_decode(replies, skip_special_tokens=True)
     kept = texts if whole else [(text.strip().splitlines() or [""])[0] for text in texts]
     return [text.strip() or NOTHING for text in kept]
 

@@ -14,9 +14,8 @@ from polyreward.core.conversations import Messages, as_turns, rendered
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import announce, progress
 from polyreward.core.seeds import job_seed
-from polyreward.models.batches import left_padded
 from polyreward.models.devices import device
-from polyreward.models.generation import Writing, ends_of, generation_config
+from polyreward.models.generation import Writing, ends_of, generation_config, written
 from polyreward.models.serving import Server, server_of
 from polyreward.settings.base import Serve
 from polyreward.settings.transfer import Sampling
@@ -84,24 +83,23 @@ class Policy:
             found[place].append(text.strip())
         return found
 
-    @torch.inference_mode()
     def _generated(self, prompts: list[list[int]], seed: int, label: str) -> list[str]:
         torch.manual_seed(seed % 2**31)
         settings, texts = self.settings, []
         with progress(label, len(prompts)) as report:
             for start in range(0, len(prompts), settings.batch_size):
                 batch = prompts[start : start + settings.batch_size]
-                inputs = left_padded(batch, self.tokenizer.pad_token_id, self.model.device)
-                said = self.model.generate(
-                    **inputs,
+                new = written(
+                    self.model,
+                    batch,
+                    self.tokenizer.pad_token_id,
+                    settings.max_new_tokens,
                     do_sample=True,
                     temperature=settings.temperature,
                     top_k=settings.top_k,
                     top_p=1.0,
                     repetition_penalty=1.0,
-                    max_new_tokens=settings.max_new_tokens,
                 )
-                new = said[:, inputs["input_ids"].shape[1] :]
                 texts += self.tokenizer.batch_decode(new, skip_special_tokens=True)
                 report(len(batch))
         return texts

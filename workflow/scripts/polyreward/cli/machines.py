@@ -10,7 +10,7 @@ from polyreward.cli.shared import EXISTING_FILE, OVERLAYS, RESULTS, ROOT, Listin
 
 @click.command(
     cls=Listing,
-    short_help="Print what a scale takes before it runs: jobs, hours, memory, keys, disk.",
+    short_help="Print what a scale takes before it runs: jobs, tokens, measured hours, memory, keys, disk.",
     epilog="Example: polyreward plan --configfile workflow/scales/paper.yaml",
 )
 @click.argument("targets", nargs=-1)
@@ -18,10 +18,10 @@ from polyreward.cli.shared import EXISTING_FILE, OVERLAYS, RESULTS, ROOT, Listin
 @click.option(
     "--throughputs",
     type=EXISTING_FILE,
-    help="File that gpu-check wrote; hours are then estimated by its speeds.",
+    help="File that gpu-check wrote of this scale; by default that in its results.",
 )
 def plan(targets: tuple[str, ...], configfile: tuple[str, ...], throughputs: Path | None) -> None:
-    """Estimate hours, memory and disk of a run from nothing, and name models that do not fit.
+    """Count jobs and tokens of a run from nothing, give measured hours, and name what cannot fit.
 
     TARGETS are what the jobs make, by default all. Without --configfile, the first one's folder tells the
     scale, as for make."""
@@ -64,23 +64,30 @@ def costs(results: Path) -> None:
     print(as_markdown(job_costs(jobs_run(results / "benchmarks")), floatfmt=".1f"))
 
 
-@click.command("gpu-check", short_help="Try training, scoring and generation on this machine's GPU.")
+@click.command(
+    "gpu-check",
+    cls=Listing,
+    short_help="Run a scale's own jobs, small, on this machine's GPU, and measure them.",
+    epilog="Example: polyreward gpu-check --configfile workflow/scales/gpu.yaml",
+)
+@OVERLAYS
 @click.option(
     "--device",
     type=click.Choice(["cuda", "cpu"]),
     default="cuda",
-    help="Device to check; cpu is a rehearsal in miniature.",
+    help="Device to try; on cpu, settings that only a card can run are off.",
 )
-def gpu_check(device: str) -> None:
-    """Train, score and generate with a small random model on the CUDA device, and compare with the CPU.
+def gpu_check(configfile: tuple[str, ...], device: str) -> None:
+    """Train, score and write with each model of a scale, at its real size with random weights.
 
-    It takes a few minutes, and writes the device's speeds to throughputs.json. The exit status is 1 if a
-    check fails."""
+    It needs no data and no network, prints each result when it is known, and writes the speeds to
+    <results>/throughputs.json, from which `polyreward plan` takes its hours. The exit status is 1 if a job
+    fails."""
     if device == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # before torch is imported, which looks for devices then
-    from polyreward.ops.gpu_check import check_device
+    from polyreward.gpu_check.check import check_scale
 
-    check_device(device, Path("throughputs.json"))
+    check_scale(configfile, ROOT, device)
 
 
 @click.command(

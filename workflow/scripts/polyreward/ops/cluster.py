@@ -126,15 +126,16 @@ def refusals(jobs: Iterable) -> Iterator[str]:
 
 def missing_packages(jobs: Iterable) -> Iterator[str]:
     """Yield a problem for each package that a setting of some job needs, and that is not installed here."""
+    return _problems_of_settings(jobs, package_problem)
 
-    def problem(key: str, value: object) -> str | None:
-        module = needed_package(key, value)
-        if module is None or find_spec(module):
-            return None
-        how = how_to_install(module)
-        return f"`{key}: {value}` needs the package {module}, which is not installed: {how}"
 
-    return _problems_of_settings(jobs, problem)
+def package_problem(key: str, value: object) -> str | None:
+    """Return what to do where a setting needs a package that is not installed here."""
+    module = needed_package(key, value)
+    if module is None or find_spec(module):
+        return None
+    how = how_to_install(module)
+    return f"`{key}: {value}` needs the package {module}, which is not installed: {how}"
 
 
 def without_gpu(jobs: Iterable, why: str) -> Iterator[str]:

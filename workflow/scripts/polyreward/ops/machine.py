@@ -59,14 +59,26 @@ def cuda_devices(root: Path = Path("/")) -> int:
 
 def gpu_gib() -> float | None:
     """Return the memory in GiB of the smallest GPU, as nvidia-smi has it; None where it has none."""
-    command = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
-    if not cuda_devices():
-        return None
     try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
-        return min(float(line) for line in said.split()) / 1024
-    except (OSError, subprocess.SubprocessError, ValueError):  # another maker's, or no such tool
+        return min(map(float, _nvidia_smi("memory.total"))) / 1024
+    except ValueError:  # no line, or no number
         return None
+
+
+def gpu_name() -> str | None:
+    """Return the first GPU's name, as nvidia-smi has it; None where it has none."""
+    return next(iter(_nvidia_smi("name")), None)
+
+
+def _nvidia_smi(field: str) -> list[str]:
+    """Return a field of each GPU; nothing without GPUs, with another maker's, or without such a tool."""
+    command = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader,nounits"]
+    if not cuda_devices():
+        return []
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=60).stdout.splitlines()
+    except (OSError, subprocess.SubprocessError):
+        return []
 
 
 def _torch_has_gpu_build() -> bool:

@@ -1,10 +1,11 @@
 """What a run would take: its jobs with their times and memory, what does not fit, missing keys, and disk."""
 
 import contextlib
-import json
 import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 from statistics import fmean
 
@@ -12,12 +13,12 @@ import pandas as pd
 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.tables import as_markdown
-from polyreward.ops.hours import QUESTION, Estimate, card_speeds
-from polyreward.ops.machine import cuda_devices
-from polyreward.ops.memory import gib
+from polyreward.ops.machine import gpu_name
 from polyreward.ops.progress import duration, known_seconds, reference_seconds
-from polyreward.ops.resources import Job, parameters_b, too_large, unset_keys
+from polyreward.ops.resources import Job, gib, parameters_b, too_large, unset_keys
 from polyreward.ops.scales import nearest_artifact
+from polyreward.ops.trials import FILE, Speeds, read_speeds
+from polyreward.ops.work import QUESTION, Counts
 from polyreward.ops.workflow import described, dry_run_jobs
 from polyreward.scoring.generative import NEW_TOKENS
 from polyreward.sheet.entries import Models, read_models
@@ -26,14 +27,17 @@ TRAINED = ("train", "supervise", "grpo")
 # Bytes of a parameter on disk; a checkpoint has weights and AdamW's moments in float32
 FETCHED, SAVED, CHECKPOINT = 2, 4, 16
 SOURCES = """\
-- **Hours** are the mean time of a rule's jobs below {times}, or else in the scale's
-  reference run (docs/data/), times its jobs; empty where none ran.
+- **Hours** are measured: by jobs of the rule in {times}, else in the scale's
+  reference run (docs/data/), else by `polyreward gpu-check`. `by` says which. They are empty where nothing
+  measured them. Those of gpu-check leave out starts, loading and saving.
 - **Limit** is the time after which a cluster ends a job (`minutes` in workflow/rules/), for the papers' own
   models on GPUs of 80 GB.
-- **Estimate** is of hours in which models compute, one job after another, each on the GPUs that it asks for
-  (polyreward/ops/hours.py), by {card}.
-- **GiB of a GPU** and **memory** are what the largest job takes of each GPU, and asks this machine for, by
-  the size of its models (polyreward/ops/resources.py)."""
+- **Tokens** are counted before anything ran, by sizes that sets state and by guessed lengths
+  (polyreward/ops/work.py). A step of writing adds one token to every text of a batch.
+- **GiB of a GPU** are what the largest job certainly takes of each GPU: weights, gradients and the
+  optimizer's state. Activations come on top, and gpu-check measures them. **Memory** is what it asks this
+  machine for."""
+MEASURED_HERE, REFERENCE, CHECKED = "this run", "reference run", "gpu-check"
 
 
 def planned_jobs(targets: Sequence[str], configfiles: Sequence[str], root: Path) -> list[Job]:
@@ -48,98 +52,123 @@ def planned_jobs(targets: Sequence[str], configfiles: Sequence[str], root: Path)
 def plan_text(
     targets: Sequence[str], configfiles: Sequence[str], root: Path, throughputs: Path | None = None
 ) -> str:
-    """Return the whole plan in Markdown; throughputs: what gpu-check wrote of the card."""
+    """Return the whole plan in Markdown; throughputs: what gpu-check wrote, by default in the results."""
     models, jobs = read_models(configfiles, root), planned_jobs(targets, configfiles, root)
     results, room = root / models.settings.results, models.settings.devices.gpu_gib
-    speeds = read_speeds(throughputs) if throughputs else {}
-    estimate, disk = Estimate(models, card_speeds(room, speeds)), disk_gib(jobs, models)
-    reference = {rule: [mean] for rule, mean in reference_seconds(results).items()}
-    table = by_rule(jobs, reference | known_seconds(results / "benchmarks"), estimate)
-    card = "gpu-check's speeds" if speeds else f"a data sheet's speeds of a GPU of {room:.0f} GiB"
-    problems = [*too_large(jobs, room), *too_long(jobs, estimate), *missing_disk(sum(disk.values()), results)]
+    counts, disk = Counts(models, root), disk_gib(jobs, models)
+    speeds, words = read_speeds(throughputs or results / FILE, models, gpu_name())
+    hours = Hours(known_seconds(results / "benchmarks"), reference_seconds(results), speeds, counts)
+    table = by_rule(jobs, hours)
+    problems = [*too_large(jobs, room), *too_long(jobs, hours), *missing_disk(sum(disk.values()), results)]
     parts = [
         f"# Scale {models.settings.results}: {len(jobs)} jobs",
-        time_text(table, card, cuda_devices() > 0),
-        SOURCES.format(times=results / "benchmarks", card=card),
+        time_text(table, words),
+        SOURCES.format(times=results / "benchmarks"),
         "## What does not fit",
-        _listed(problems) or "Models of known size and the disk do.",
+        _listed(problems) or "Nothing that is certain before it runs.",
         "## Keys",
         _listed(missing_keys(jobs, models, os.environ)) or "None is missing.",
         "## Judges on servers",
-        _judges(asked_of_servers(jobs, estimate)),
+        _judges(asked_of_servers(jobs, counts)),
         "## Jobs",
-        as_markdown(table.round(1).astype(object).fillna(""), floatfmt=",.1f", intfmt=","),
+        as_markdown(
+            table.drop(columns="computes").round(1).astype(object).fillna(""), floatfmt=",.1f", intfmt=","
+        ),
         "## Disk of models (GiB)",
         _listed(f"{what}: {size:,.1f}" for what, size in disk.items()),
     ]
     return "\n\n".join(parts)
 
 
-def time_text(table: pd.DataFrame, card: str, has_gpu: bool) -> str:
-    """Return how long the jobs take, by what was measured, and what is only estimated; table: of by_rule."""
-    ran = table["hours"].notna()
-    known, others = table[ran], table[~ran & (table["estimate"] > 0)]
+@dataclass(frozen=True)
+class Hours:
+    """Times that were measured. ran: seconds of this run's jobs, by rule. reference: mean seconds of a job of
+    the reference run. speeds: of gpu-check, None without."""
+
+    ran: Mapping[str, Sequence[float]]
+    reference: Mapping[str, float]
+    speeds: Speeds | None
+    counts: Counts
+
+    def seconds(self, job: Job) -> tuple[float, str]:
+        """Return a job's seconds, NaN where nothing measured them, and what did."""
+        if self.ran.get(job.rule):
+            return fmean(self.ran[job.rule]), MEASURED_HERE
+        if job.rule in self.reference:
+            return self.reference[job.rule], REFERENCE
+        found = None
+        if self.speeds and job.on_card:
+            found = self.speeds.seconds(job, self.counts.work(job), self.counts.models)
+        return (nan, "") if found is None else (found, CHECKED)
+
+
+def time_text(table: pd.DataFrame, words: str) -> str:
+    """Return how long the jobs take, by what was measured. table: of by_rule. words: of gpu-check's file."""
+    ran, checked = table[table["by"].isin((MEASURED_HERE, REFERENCE))], table[table["by"] == CHECKED]
+    unknown = table[(table["by"] == "") & table["computes"]]
     lines = []
-    if len(known):
-        took = duration(3600 * known["hours"].sum())
+    if len(ran):
+        took = duration(3600 * ran["hours"].sum())
         lines.append(
-            f"Jobs whose rules ran: {known['jobs'].sum()}. They take about {took} one after another, and"
+            f"Jobs whose rules ran: {ran['jobs'].sum()}. They take about {took} one after another, and"
             " half of that on two cores if the longest chain of jobs allows."
         )
-    if len(others):
-        hours, here = (
-            duration(3600 * others["estimate"].sum()),
-            "" if has_gpu else ", which this machine lacks",
-        )
+    if len(checked):
+        took = duration(3600 * checked["hours"].sum())
         lines.append(
-            f"Jobs with models whose rules never ran: {others['jobs'].sum()}. No time of theirs is"
-            f" measured. By {card}{here}, they take about {hours}. A CPU takes many times that."
+            f"Jobs that gpu-check tried: {checked['jobs'].sum()}. Their models compute for about {took}, by"
+            f" {words}."
+        )
+    if len(unknown):
+        why = "" if len(checked) else f" {words}"
+        lines.append(
+            f"Jobs with models that nothing measured, so without hours: {unknown['jobs'].sum()}.{why}"
         )
     return " ".join(lines) or "No job computes with a model, and none of these rules ran."
 
 
-def read_speeds(path: Path) -> dict[str, float]:
-    """Return a card's speeds as gpu-check writes them: see hours.DATA_SHEETS."""
-    try:
-        measured = json.loads(path.read_text(encoding="utf-8"))
-        return {kind: float(value) for kind, value in measured.items() if kind != "peak_gib"}
-    except (ValueError, TypeError, AttributeError) as error:
-        raise PolyrewardError(f"{path}: not what `polyreward gpu-check` writes; run it again") from error
-
-
-def by_rule(jobs: Sequence[Job], seconds: Mapping[str, list[float]], estimate: Estimate) -> pd.DataFrame:
-    """Return what the jobs of each rule take, the longest first; seconds: of jobs that ran, by rule."""
-    rows = [
-        {
-            "rule": job.rule,
-            "jobs": 1,
-            "hours": fmean(seconds[job.rule]) / 3600 if seconds.get(job.rule) else float("nan"),
-            "estimate": estimate.seconds(job) / 3600,
-            "limit of a job (hours)": job.model.minutes / 60 if job.model else 0.0,
-            "GiB of a GPU": max((gib(sum(job.model.card_bytes(one))) for one in job.on_card), default=0.0),
-            "memory (GB)": job.model(job.wildcards) / 1e3 if job.model else 0.0,
-        }
-        for job in jobs
-    ]
-    columns = dict.fromkeys(list(rows[0])[1:], "max") | {"jobs": "sum", "estimate": "sum"}
-    columns["hours"] = lambda hours: hours.sum(min_count=1)
+def by_rule(jobs: Sequence[Job], hours: Hours) -> pd.DataFrame:
+    """Return what the jobs of each rule take, the longest first; no hours where some job has none."""
+    rows = []
+    for job in jobs:
+        (seconds, by), work = hours.seconds(job), hours.counts.work(job)
+        rows.append(
+            {
+                "rule": job.rule,
+                "jobs": 1,
+                "hours": seconds / 3600,
+                "by": by,
+                "limit of a job (hours)": job.model.minutes / 60 if job.model else 0.0,
+                "read (M tokens)": work.reads / 1e6,
+                "learned (M tokens)": work.learns / 1e6,
+                "steps of writing (k)": work.steps / 1e3,
+                "GiB of a GPU": max((gib(job.model.card_bytes(one)) for one in job.on_card), default=0.0),
+                "memory (GB)": job.model(job.wildcards) / 1e3 if job.model else 0.0,
+                "computes": bool(job.on_card),
+            }
+        )
+    sums = dict.fromkeys(("jobs", *(name for name in rows[0] if name.endswith((" tokens)", "(k)")))), "sum")
+    columns = dict.fromkeys(list(rows[0])[1:], "max") | sums
+    columns["hours"] = lambda found: found.sum(skipna=False)
+    columns["by"] = lambda found: min(found)  # no source where some job has none
     table = pd.DataFrame(rows).groupby("rule").agg(columns)
-    order = ["hours", "estimate", "GiB of a GPU"]
+    order = ["hours", "learned (M tokens)", "read (M tokens)", "GiB of a GPU"]
     return table.sort_values(order, ascending=False, kind="stable").reset_index()
 
 
-def too_long(jobs: Sequence[Job], estimate: Estimate) -> list[str]:
-    """Return a line for each rule with a job that would not end within its limit on a cluster."""
+def too_long(jobs: Sequence[Job], hours: Hours) -> list[str]:
+    """Return a line for each rule with a job that by measured times would not end within its limit."""
     longest: dict[str, tuple[float, float]] = {}
     for job in jobs:
-        if job.model:
-            found = estimate.seconds(job) / 3600, job.model.minutes / 60
+        seconds, _ = hours.seconds(job)
+        if job.model and seconds == seconds:  # not NaN
+            found = seconds / 3600, job.model.minutes / 60
             longest[job.rule] = max(found, longest.get(job.rule, found))
     return [
-        f"{rule}: a job takes about {hours:.0f} hours, and a cluster ends it after {limit:.0f}; raise"
+        f"{rule}: a job takes about {took:.0f} hours, and a cluster ends it after {limit:.0f}; raise"
         " `minutes` in its rule, or take a faster GPU"
-        for rule, (hours, limit) in longest.items()
-        if hours > limit
+        for rule, (took, limit) in longest.items()
+        if took > limit
     ]
 
 
@@ -197,12 +226,12 @@ def missing_keys(jobs: Sequence[Job], models: Models, environment: Mapping[str, 
     return gated + unset_keys(jobs, environment)
 
 
-def asked_of_servers(jobs: Iterable[Job], estimate: Estimate) -> pd.DataFrame:
+def asked_of_servers(jobs: Iterable[Job], counts: Counts) -> pd.DataFrame:
     """Return what is asked of each judge on a server: requests, and millions of tokens read and written."""
     rows = []
     for job in jobs:
         for entry in (one for one in job.held if "server" in one):
-            requests = estimate.requests(job, "question" in entry)
+            requests = counts.requests(job, "question" in entry)
             labels = entry.get("verdict", "labels") == "labels"
             written = 1 if labels else entry.get("max_new_tokens", NEW_TOKENS)
             read, most = requests * QUESTION / 1e6, requests * written / 1e6

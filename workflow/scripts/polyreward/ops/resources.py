@@ -5,18 +5,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from polyreward.core.kinds import REWARD_KINDS
 from polyreward.ops.machine import TABLE_MB
-from polyreward.scoring.families import EAGER_TOKENS
 from polyreward.settings.base import Section
 from polyreward.settings.model import Settings
 from polyreward.settings.transfer import Dpo
 from polyreward.sheet.scorers import Sheet
-
-if TYPE_CHECKING:
-    from polyreward.ops.memory import Shape
 
 # What a job takes in MB where its models compute: PROGRAM + LOADED * weights + WORK[kind] * sqrt(weights).
 # Loading holds pages of a file next to the weights; batches grow with a model's width, of which the weights
@@ -87,48 +81,41 @@ class ModelJob:
         known = (name for name, one in self.known.items() if source and one.get("source") == source)
         return next(known, entry.get("model") or entry.get("hub") or entry.get("path") or "?")
 
-    def card_bytes(self, entry: dict) -> tuple[float, float]:
-        """Return what a model takes of each of its GPUs: throughout, and what its longest rows add."""
-        from polyreward.ops.memory import scoring_bytes, training_bytes  # where a card is asked about only
-
-        training, half = self.training, self.precision != "float32"
-        shape, parameters = shape_of(entry, self.known), parameters_b(entry, self.known) * 1e9
+    def card_bytes(self, entry: dict) -> float:
+        """Return what a model certainly takes of each of its GPUs: its weights, and where it trains their
+        gradients and the optimizer's state. Activations come on top; `polyreward gpu-check` measures them."""
+        training, half = self.training, 2 if self.precision != "float32" else 4
+        parameters = parameters_b(entry, self.known) * 1e9
         reference = entry.get("reference") or {"server": None}
         beside = 0.0 if "server" in reference else parameters_b(reference, self.known) * 1e9
         if training is None:
-            size = BYTES.get(entry.get("dtype"), 2 if half else 4)
-            every = (parameters + beside) / entry.get("gpus", 1)
-            cached = "kind" not in entry or REWARD_KINDS[entry["kind"]].writes
-            if entry.get("attention") != "eager":
-                return scoring_bytes(shape, every, self.tokens, size, cached)
-            tokens = min(self.tokens, EAGER_TOKENS)
-            return scoring_bytes(shape, every, tokens, size, cached, entry.get("max_length", tokens))
-        rows = training.batch_size * (2 if self.kind == "train" else 1)
-        copied = not training.lora and (
-            training.beta > 0 if self.kind == "grpo" else self.processes > 1 and isinstance(training, Dpo)
-        )
-        frozen = parameters if copied else 0.0
-        held, added = training_bytes(shape, parameters, training, rows, half, self.shards, frozen)
-        return held + 2 * beside, added  # each process has a reward model of its own next to the policy
+            return BYTES.get(entry.get("dtype"), half) * (parameters + beside) / entry.get("gpus", 1)
+        if training.lora:  # training/grpo.py loads what adapters leave as it is in the job's precision
+            state = (half if self.kind == "grpo" else 4) * parameters
+        else:
+            state = (8 + moments(getattr(training, "optimizer", ""))) * parameters
+            if training.beta > 0 if self.kind == "grpo" else self.processes > 1 and isinstance(training, Dpo):
+                state += half * parameters  # a frozen copy
+        return state / self.shards + half * beside  # each process has a reward model next to the policy
 
     def card_problems(self, entry: dict, room: float) -> Iterator[str]:
-        """Yield what does not fit GPUs of so many bytes, and what to do."""
-        from polyreward.ops.memory import gib
-
-        held, added = self.card_bytes(entry)
+        """Yield what certainly does not fit GPUs of so many bytes, and what to do."""
+        held = self.card_bytes(entry)
         devices = self.processes if self.training else entry.get("gpus", 1)
         on = f"each of {devices} GPUs" if devices > 1 else "one GPU"
-        if held + added > room:
-            how = "spread it (`gpus` in its entry), serve it (`server`)"
+        if held > room:
+            what, how = "its weights", "spread it (`gpus` in its entry), serve it (`server`)"
             if self.training:
-                how = "set gradient_checkpointing, halve batch_size, train adapters (`lora`)"
-            said = f"needs {gib(held + added):.0f} GiB on {on}, of {gib(room):.0f}"
+                what = "weights, gradients and the optimizer's state"
+                eight_bit = "" if self.kind == "grpo" else "set `optimizer: paged_adamw_8bit`, "
+                how = f"{eight_bit}train adapters (`lora`), split it over GPUs (`devices.launch`)"
+            said = f"needs {gib(held):.0f} GiB for {what} on {on}, of {gib(room):.0f}"
             yield f"{said}; {how}, or take larger GPUs"
         if self.kind != "grpo" or not self.training.vllm:
             return
         share = self.training.vllm_gpu_share * room
-        copy = 1.2 * 2 * parameters_b(entry, self.known) * 1e9 / self.training.vllm_tensor_parallel
-        if copy > share:  # a fifth for replies under way
+        copy = 2 * parameters_b(entry, self.known) * 1e9 / self.training.vllm_tensor_parallel
+        if copy > share:
             yield (
                 f"vLLM's copy takes {gib(copy):.0f} GiB of each GPU, and vllm_gpu_share gives it"
                 f" {gib(share):.0f}; raise that, or vllm_tensor_parallel"
@@ -296,18 +283,28 @@ def splits_state(launch: dict | None) -> bool:
     return kind == "FSDP" or (kind == "DEEPSPEED" and launch["deepspeed_config"]["zero_stage"] == 3)
 
 
-def shape_of(entry: dict, models: dict) -> "Shape":
+def shape_of(entry: dict, models: dict) -> dict | None:
     """Return the sizes of a model's layers: the catalog's; else of the known model of the nearest size."""
-    from polyreward.ops.memory import Shape
-
     if "model" in entry:
         return shape_of(models[entry["model"]], models)
     if "shape" in entry:
-        return Shape(**entry["shape"])
+        return entry["shape"]
     known = {one["parameters_b"]: one["shape"] for one in models.values() if "shape" in one}
-    billions = parameters_b(entry, models) or min(known, default=UNKNOWN_B)
+    billions = parameters_b(entry, models) or UNKNOWN_B
     nearest = min(known, key=lambda one: abs(math.log(one / billions)), default=None)
-    return Shape(**known[nearest]) if nearest else Shape(24, 1024, 4096, 16, 8, 64, 128_000)
+    return known.get(nearest)
+
+
+def moments(optimizer: str) -> int:
+    """Return the bytes on a card of a parameter's moments; a paged optimizer's may be in main memory."""
+    if "paged" in optimizer:
+        return 0
+    return 2 if "8bit" in optimizer else 8
+
+
+def gib(count: float) -> float:
+    """Return bytes in GiB."""
+    return count / 1024**3
 
 
 def parameters_b(entry: dict, models: dict, unknown: float | None = UNKNOWN_B) -> float | None:

@@ -12,7 +12,7 @@ from scipy.special import log_softmax
 from polyreward.accel.shared_prompts import runs_from_shared_prompts
 from polyreward.core.conversations import as_turns
 from polyreward.core.logs import announce
-from polyreward.models.generation import ends_of
+from polyreward.models.generation import ends_of, writes_by_graphs
 from polyreward.scoring.criteria_layout import Reply, question, read_reply
 from polyreward.scoring.generative import NEW_TOKENS
 from polyreward.scoring.interface import Composite, Conversations, Scores
@@ -55,7 +55,8 @@ class CriteriaJudge(Composite):
     def judged(self, requests: Sequence[str], label: str) -> tuple[list[Reply], dict[str, np.ndarray]]:
         """Return replies to questions, and {question: its labels' log-probabilities after its reply}."""
         texts, found = {}, {}
-        if runs_from_shared_prompts(self.lm.model):
+        # What CUDA graphs have run of a text stays with them
+        if not writes_by_graphs(self.lm.model) and runs_from_shared_prompts(self.lm.model):
             sequences = self._sequences(requests)
             for batch, new, begun in generated_by_batch(self.lm, sequences, self.max_new_tokens, label):
                 texts.update(zip(batch, self._decoded(new), strict=True))

@@ -14,7 +14,7 @@ from polyreward.core.conversations import Messages, as_turns, conversation_ids, 
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress
 from polyreward.models.batches import batched_logits, left_padded, token_budget_batches
-from polyreward.models.generation import ends_of
+from polyreward.models.generation import ends_of, writes_by_graphs, written
 from polyreward.scoring.generative import NEW_TOKENS, Judge
 from polyreward.scoring.interface import Composite
 from polyreward.scoring.load import causal_lm_of
@@ -122,26 +122,41 @@ def generated(lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int,
 
 def generated_by_batch(
     lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int, job: str
-) -> Iterator[tuple[list[int], list[list[int]], Begun]]:
-    """Yield (indices of some sequences, what the model adds to each, what it has run of them)."""
+) -> Iterator[tuple[list[int], list[list[int]], Begun | None]]:
+    """Yield (indices of some sequences, what the model adds to each, what it has run of them).
+
+    The last is None where it writes by graphs."""
     # What is masked may be any token; but finished replies are padded too, and an end token is not shown.
     pad = lm.tokenizer.eos_token_id if lm.tokenizer.pad_token_id is None else lm.tokenizer.pad_token_id
     ends = ends_of(lm.model.generation_config, lm.tokenizer)
     settings = {"do_sample": False, "num_beams": 1, "repetition_penalty": 1.0}
-    settings |= {"pad_token_id": pad, "return_dict_in_generate": True}
+    graphs = writes_by_graphs(lm.model)
     with progress(job, len(sequences)) as report:
         lengths = [len(ids) + max_new_tokens for ids in sequences]
         for batch in token_budget_batches(lengths, lm.token_budget, lm.single_beyond):
-            inputs = left_padded([sequences[i] for i in batch], pad, lm.model.device)
-            with torch.inference_mode():
-                written = lm.model.generate(**inputs, max_new_tokens=max_new_tokens, **settings)
-            new = written.sequences[:, inputs["input_ids"].shape[1] :].tolist()
+            prompts = [sequences[i] for i in batch]
+            if graphs:
+                new, begun = written(lm.model, prompts, pad, max_new_tokens, **settings).tolist(), None
+            else:
+                new, begun = _written_and_kept(lm, prompts, pad, max_new_tokens, settings)
             stops = [
                 next((place for place, token in enumerate(row, 1) if token in ends), len(row)) for row in new
             ]
             added = [row[:stop] for row, stop in zip(new, stops, strict=True)]
-            yield batch, added, Begun(inputs["attention_mask"], written.past_key_values)
+            yield batch, added, begun
             report(len(batch))
+
+
+@torch.inference_mode()
+def _written_and_kept(
+    lm: CausalLM, prompts: list[list[int]], pad: int, max_new_tokens: int, settings: dict
+) -> tuple[list[list[int]], Begun]:
+    """Return what a model adds to each prompt, and what it has run of them."""
+    inputs = left_padded(prompts, pad, lm.model.device)
+    more = {"pad_token_id": pad, "return_dict_in_generate": True}
+    said = lm.model.generate(**inputs, max_new_tokens=max_new_tokens, **settings, **more)
+    new = said.sequences[:, inputs["input_ids"].shape[1] :].tolist()
+    return new, Begun(inputs["attention_mask"], said.past_key_values)
 
 
 def label_tokens(tokenizer, labels: Sequence[str]) -> list[int]:

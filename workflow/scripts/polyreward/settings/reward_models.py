@@ -30,7 +30,7 @@ class Source(Section):
     revision: str = optional()
     """Commit of the hub's repository."""
     parameters_b: Positive = optional()
-    """Billions of parameters, for estimates of hours and memory."""
+    """Billions of parameters, for jobs' memory."""
     gpus: Count = optional()
     """GPUs that it is spread over, where one is too small; {gpus} in devices.serve.command."""
 

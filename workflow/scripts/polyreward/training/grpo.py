@@ -16,6 +16,7 @@ from polyreward.core.conversations import rendered
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.processes import count
 from polyreward.models.devices import vllm_problems
+from polyreward.models.generation import graphs_here, static_cache
 from polyreward.settings.base import GrpoTraining
 from polyreward.training.common import Announce, Job, fitting, logged_steps, lora_config, trainer_arguments
 from polyreward.training.finish import finish_training
@@ -108,6 +109,11 @@ def train_by_grpo(
             callbacks=[Announce(job.label, "reward", "rewards/layout/mean", "kl")],
         )
     rewarder.trainer, rewarder.share = trainer, speed_up_grpo_trainer(trainer, count())
+    # By CUDA graphs, as all that writes on a card, unless a prompt is run once for all replies to it. TRL
+    # turns them off. Its continuous batching would cast what is trained to bfloat16.
+    if graphs_here() and count() == 1 and not (settings.vllm or rewarder.share):
+        cache = static_cache(settings.max_length + settings.max_new_tokens)
+        trainer.generation_config.update(**cache, disable_compile=False)
 
     def training_record(history: Sequence[dict]) -> dict:
         counts = {"questions": len(kept), "left_out": len(examples) - len(kept), "groups": groups}

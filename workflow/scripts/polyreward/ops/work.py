@@ -1,59 +1,60 @@
-"""Estimate a job's hours on a card from what it reads and writes, where none of its rule has run yet.
+"""What a job reads, writes and learns from: tokens and steps, counted before anything runs.
 
-Sizes of sets are those that their authors state, and lengths of texts are guesses. No estimate was compared
-with a run on a card."""
+Sizes of sets are those that their authors state, and lengths of texts are guesses. Times come from measured
+speeds only (ops/planning.py)."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from math import inf
+from pathlib import Path
 
-from polyreward.ops.memory import Shape
-from polyreward.ops.resources import Job, parameters_b, shape_of
-from polyreward.settings.base import Section
-from polyreward.sheet.data import drawn_share
+from polyreward.core.kinds import REWARD_KINDS
+from polyreward.ops.resources import Job
+from polyreward.sheet.data import carb_parts, drawn_share, quartet_choices
 from polyreward.sheet.engines import engine_of
 from polyreward.sheet.entries import Models
 
-START_S = 25  # a job's seconds to import torch and transformers, and to load a small model
 PADDING = 1.8  # padded tokens per token: a trainer's batches are not sorted by length
-ADAPTERS = 1.3  # factor of time with adapters, whose small multiplications come in between
-# Without gpu-check: tokens/s of a billion parameters, in training and scoring, and ms of a layer to write one
-# more token. By data sheets, of which a third is reached: of cards of up to 48 GB (an A10), and larger ones
-DATA_SHEETS = {
-    "small": {"train": 7_000.0, "score": 25_000.0, "layer_step_ms": 1.0},
-    "large": {"train": 17_000.0, "score": 60_000.0, "layer_step_ms": 1.0},
-}
 # Rows of published sets; of what is not here, scale mini's few
 ROWS = {"mp-86k": 86_000, "rewardbench": 2_985, "multilingual-rewardbench": 2_870, "x-alpacaeval": 805}
 FEW = 150
 ITEMS, QUESTIONS = 27, 60  # of a culture and domain, and of a CARB set, where all are taken
+ASKED, BOOKS = 20, 3  # answers of a place quartet, to its five questions; kinds of open books
+ASKED_ONCE = ("judgements", "locals_scores", "locals_perturbed_scores", "locals_held_out")
 # Tokens of a conversation, an item's prompt with an answer, a judge's question
 CONVERSATION, ITEM, QUESTION = 420, 90, 900
 TRANSLATED = 1.4  # times the tokens of English: 1.3 in Spanish, 1.7 in Korean
 
 
-def card_speeds(gpu_gib: float, measured: Mapping[str, float]) -> dict[str, float]:
-    """Return a card's speeds: what gpu-check measured, else the data sheet's."""
-    return {**DATA_SHEETS["small" if gpu_gib <= 48 else "large"], **measured}
+@dataclass(frozen=True)
+class Work:
+    """What a job does. reads, learns: tokens that pass through the model, forward only or trained on.
+
+    steps: of writing, each of one token for every text of a batch. requests: that a judge answers. updates:
+    of GRPO."""
+
+    reads: float = 0.0
+    learns: float = 0.0
+    steps: float = 0.0
+    requests: float = 0.0
+    updates: int = 0
 
 
-class Estimate:
-    """Times of a scale's jobs, by a card's speeds as card_speeds returns them."""
+class Counts:
+    """Counts the work of a scale's jobs. root: of the project, whose folders of topics are counted."""
 
-    def __init__(self, models: Models, speeds: Mapping[str, float]):
-        self.models, self.settings, self.speeds = models, models.settings, speeds
+    def __init__(self, models: Models, root: Path):
+        self.models, self.settings, self.root = models, models.settings, root
 
-    def seconds(self, job: Job) -> float:
-        """Return how long a job takes; 0 for one without a model, which a card does not wait for."""
-        entries, model = job.on_card, job.model
-        if not entries:
-            return 0.0
-        largest = max(entries, key=lambda one: parameters_b(one, model.known))
-        shape, billions = shape_of(largest, model.known), parameters_b(largest, model.known)
+    def work(self, job: Job) -> Work:
+        """Return what a job does; nothing for one without a model on a card."""
+        if not job.on_card:
+            return Work()
         reads, steps, learns = self._work(job.rule, job.wildcards)
-        writing = steps * shape.layers * self.speeds["layer_step_ms"] / 1e3
-        reading = reads / self.speeds["score"]
-        learning = learns * _learning(shape, model.training) / self.speeds["train"]
-        return START_S + writing + billions * (reading + learning) / model.processes
+        judges = [one for one in job.on_card if one.get("kind") == "generative"]
+        requests = self.requests(job, any("question" in one for one in judges)) if judges else 0.0
+        return Work(
+            reads, learns, steps, requests, job.model.training.steps if job.model.kind == "grpo" else 0
+        )
 
     def _work(self, rule: str, wildcards) -> tuple[float, float, float]:
         """Return the tokens that a job reads, its steps of writing, and the tokens that it learns from.
@@ -121,6 +122,8 @@ class Estimate:
                 steps = texts / (judges.judge_token_budget / (QUESTION + written)) * written
             case "carb_scores":
                 reads = 16 * items * ITEM
+            case "quartet_scores":
+                reads = ASKED * self.quartets() * ITEM
             case "carb_perturbed_scores":
                 consistent = len(carb.cultures) * (carb.consistency.items_per_cell or ITEMS)
                 reads = 2 * cells * (7 * rewrites + consistent) * ITEM
@@ -146,7 +149,21 @@ class Estimate:
             return times * self._pairs(job.wildcards.benchmark) * len(languages)
         if job.rule == "carb_scores":
             return 4 * len(carb.domains) * len(carb.cultures) * (carb.items_per_cell or ITEMS)
-        return self._work(job.rule, job.wildcards)[0] / ITEM  # each answer that is read
+        reads = self._work(job.rule, job.wildcards)[0]
+        return reads / (QUESTION if job.rule in ASKED_ONCE else ITEM)  # each answer that is read
+
+    def quartets(self) -> int:
+        """Return the place quartets of all languages, with those of open books; at most, since some topics
+        have fewer cultures."""
+        made, carb = quartet_choices(self.settings), self.settings.carb
+        most = carb.topics_per_domain or inf
+        topics = len(list((self.root / carb.quartets.topics).glob("culture_*.yaml")))
+        for domain in carb_parts(carb)[1]:
+            topics += min(most, len(list((self.root / carb.topics).glob(f"{domain}_*.yaml"))))
+        if carb.quartets.files:
+            topics = FEW
+        books = BOOKS * min(carb.quartets.open_books, topics)
+        return len(made["languages"]) * int(topics * carb.quartets.per_topic + books)
 
     def _pairs(self, benchmark: str) -> float:
         """Return a benchmark's pairs. Requests of templates have several fills and kinds of wrong answers."""
@@ -169,12 +186,7 @@ class Estimate:
         return 2 * self._rows(benchmark) * self._tokens(*languages)
 
 
-def _learning(shape: Shape, training: Section | None) -> float:
-    """Return the multiplications of training, times those of all weights without checkpoints."""
-    if training is None:
-        return 0.0
-    again = 2 if training.gradient_checkpointing else 0
-    if training.lora is None:
-        return (6 + again) / 6
-    share = 1.0 if again else shape.adapted(training.lora) / shape.layers
-    return ADAPTERS * (2 + again + 2 * share) / 6
+def writes_text(entry: dict) -> bool:
+    """Return whether a reward model is a judge that writes, and is not only asked for its label."""
+    writes = "kind" in entry and REWARD_KINDS[entry["kind"]].writes
+    return writes and entry.get("verdict", "labels") not in ("labels", "no-criteria")
