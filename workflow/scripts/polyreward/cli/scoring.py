@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import PATH, ROOT
+from polyreward.cli.shared import PATH
 from polyreward.core.inert import printable
 from polyreward.core.kinds import REWARD_KINDS
+from polyreward.core.project import ROOT
 
 COUNT = click.IntRange(min=1)
 POSITIVE = click.FloatRange(min=0, min_open=True)
