@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from polyreward.cli import machines, pages, records, scoring, texts
+from polyreward.cli import machines, matrix, pages, records, scoring, texts
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.inert import printable
 from polyreward.core.project import IN_CHECKOUT
@@ -36,8 +36,8 @@ def main(arguments: list[str] | None = None) -> int:
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 120, "show_default": True}
 
 
-# Commands that need no checkout: the wheel has the files that they read (setup.py), and its dependencies are theirs
-ANYWHERE = ("compare", "gpu-check", "inspect", "score")
+# Commands that need no checkout: the wheel has the files that they read (setup.py), and their packages
+ANYWHERE = ("compare", "gpu-check", "inspect", "matrix", "score")
 # Commands for who works on polyreward itself
 MAINTAINERS = ("catalog", "envs", "lock", "overlays", "settings")
 NO_CHECKOUT = (
@@ -51,7 +51,11 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a list of commands for each place or reader."""
-        lists: dict[str, list] = {"Commands": [], "Commands in a checkout": [], "Commands for maintainers": []}
+        lists: dict[str, list] = {
+            "Commands": [],
+            "Commands in a checkout": [],
+            "Commands for maintainers": [],
+        }
         for name, one in sorted(self.commands.items()):
             title = list(lists)[0 if name in ANYWHERE else 2 if name in MAINTAINERS else 1]
             lists[title].append((name, one.get_short_help_str(1000)))
@@ -62,7 +66,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; PolyrewardError where it needs a checkout and polyreward is installed without one."""
+        """Find a command; raise PolyrewardError where it needs a checkout and there is none."""
         name, command, rest = super().resolve_command(ctx, args)
         if not IN_CHECKOUT and name not in ANYWHERE:
             raise PolyrewardError(NO_CHECKOUT.format(name))
@@ -85,7 +89,7 @@ def commands() -> None:
     """
 
 
-for room in (scoring, texts, machines, pages, records):
+for room in (scoring, matrix, texts, machines, pages, records):
     for command in vars(room).values():
         if isinstance(command, click.Command):
             commands.add_command(command)

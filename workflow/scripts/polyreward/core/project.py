@@ -1,4 +1,4 @@
-"""Where the project's own files are: in its checkout, or in the wheel, which has those that its commands read."""
+"""Where the project's own files are: in its checkout, or in the wheel, which has those that commands read."""
 
 from pathlib import Path
 

@@ -53,8 +53,8 @@ def claims_of(results: Results) -> list:
     return [claim for name, path in paths.items() for claim in shown_claims(path, results.command(name))]
 
 
-def rendered(folder: Path, **content: object) -> str:
-    """Render page.html of a folder with its style and script in it, so that a browser fetches nothing."""
+def rendered(folder: Path, template: str = "page.html", **content: object) -> str:
+    """Render a page of a folder with its style and script in it, so that a browser fetches nothing."""
     style, code = ((folder / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
     environment = Environment(
         loader=FileSystemLoader(folder),
@@ -63,7 +63,7 @@ def rendered(folder: Path, **content: object) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html").render(
+    return environment.get_template(template).render(
         style=style, script=code, policy=policy_of(style, code), **content
     )
 
