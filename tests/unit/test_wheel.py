@@ -87,13 +87,24 @@ def test_it_has_its_packages_and_version_and_not_the_pipelines(installed, run):
 
 
 @pytest.mark.slow
-def test_score_inspect_and_compare(run, pairs, reward_folder):
-    assert f"{len(ROWS)} pairs" in run("inspect", pairs, "--model", reward_folder)
-    for name in ("one", "two"):
-        run("score", reward_folder, pairs, "--out", f"{name}.csv", "--max-length", "128")
+def test_score_inspect_and_compare(run, pairs, trained):
+    assert f"{len(ROWS)} pairs" in run("inspect", pairs, "--model", trained["tiny-llama"])
+    for name, model in (("one", trained["tiny-llama"]), ("two", trained["tiny-gemma"])):
+        run("score", model, pairs, "--out", f"{name}.csv", "--max-length", "128")
     assert "2 models" in run("compare", "one.csv", "two.csv", "--out", "compared")
     said = run("compare", "one.csv", "two.csv", "--sections", "rewardbnch", status=1)
     assert "did you mean `rewardbench`" in said  # the catalog is in the wheel
+
+
+@pytest.mark.slow
+def test_matrix(run, pairs, trained, tmp_path):
+    shutil.copy(tmp_path / pairs, tmp_path / "es.jsonl")
+    named = ["--pairs", f"en={pairs}", "--pairs", "es=es.jsonl", "--max-length", "128"]
+    said = run("matrix", "--model", trained["tiny-llama"], *named, "--out", "matrix")
+    assert "in 2 languages" in said and "ArmoRM" in said  # the printed numbers are in the wheel
+    assert "<table>" in (tmp_path / "matrix/matrix.html").read_text(
+        encoding="utf-8"
+    )  # and the page's template
 
 
 @pytest.mark.slow
@@ -128,5 +139,8 @@ def test_the_source_archive_has_what_the_wheel_takes():
 def test_the_lock_has_all_extras_that_an_environment_gets():
     (line,) = re.findall(r"^RESOLVE = (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert re.findall(r"--extra (\w+)", line) == ["pipeline", "dev", "docs"]
-    locked = {canonicalize_name(name) for name in re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE)}
+    locked = {
+        canonicalize_name(name)
+        for name in re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    }
     assert {canonicalize_name(name) for name in PIPELINE} <= locked

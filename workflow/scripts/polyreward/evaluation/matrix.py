@@ -138,15 +138,12 @@ def transfer_matrix(
     for scorer, kind in dict.fromkeys(key[:2] for key in scores):
         records += _rows_of(compared, scorer, kind, languages)
     sections = list(compared.benchmark.sections)
-    alone = sections == [ALL_ITEMS]
-    score = ALL_ITEMS if alone else MEAN_OF_SECTIONS
     table = pd.DataFrame(records)[COLUMNS]
     if len(sections) == 1:  # the same numbers as their mean
-        table = table[table["section"] == "avg"].reset_index(drop=True)
+        table, sections = table[table["section"] == "avg"].reset_index(drop=True), []
     left_out = len({row["id"] for own in rows.values() for row in own} - kept)
-    return Matrix(
-        model, table, printed_models(languages), score, languages, [] if alone else sections, left_out
-    )
+    score = MEAN_OF_SECTIONS if sections else ALL_ITEMS
+    return Matrix(model, table, printed_models(languages), score, languages, sections, left_out)
 
 
 def _rows_of(compared: Comparison, scorer: str, kind: str, languages: Sequence[str]) -> list[dict]:

@@ -153,11 +153,11 @@ def model_matrix(
     paths = {language: str(path) for language, path in files.items()}
     names = short_names(list(paths.values()), with_suffix=False)
 
-    def scored(source: str, where: Path, kind: str, **how) -> tuple[str, dict]:
+    def scored(source: str, where: Path, role: str, **how) -> tuple[str, dict]:
         found = score_models([source], list(paths.values()), where, limit=limit, layout=layout, **how).scores
         ((_, name), *_) = found
-        shown = f"PMI of {name}" if kind == PMI else name
-        return shown, {(shown, kind, one): found[names[path], name] for one, path in paths.items()}
+        shown = f"PMI of {name}" if role == PMI else name
+        return shown, {(shown, role, one): found[names[path], name] for one, path in paths.items()}
 
     name, scores = scored(model, folder / "scores", MODEL, **options)
     scores |= {(LENGTH, LENGTH, one): score_rows(length_baseline(), rows[one], LENGTH) for one in files}

@@ -80,7 +80,7 @@ def section_table(found: Matrix) -> pd.DataFrame:
     """Return text cells, a row for each language: the model's sections, and what each loses from English."""
     own = found.table[found.table["scorer"] == found.model]
     records = []
-    for language in found.languages if len(found.sections) > 1 else ():
+    for language in found.languages if found.sections else ():
         rows = own[own["language"] == language].set_index("section").loc[found.sections]
         record = {"language": language_name(language)}
         record |= dict(zip(found.sections, _cells(rows, "accuracy_pct", ".0f"), strict=True))
