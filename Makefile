@@ -159,7 +159,7 @@ ifeq ($(shell sh envs/python.sh usable $(VENV)),no)
 $(READY): FORCE
 endif
 
-RESOLVE = $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-package torch --extra dev --extra docs --no-header pyproject.toml
+RESOLVE = $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-package torch --extra pipeline --extra dev --extra docs --no-header pyproject.toml
 
 # After a change in pyproject.toml: resolve again, and give envs/ the same pins.
 lock:

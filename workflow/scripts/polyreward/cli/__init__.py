@@ -5,9 +5,10 @@ import sys
 
 import click
 
-from polyreward.cli import machines, pages, papers, records, scoring, texts
+from polyreward.cli import machines, matrix, pages, papers, records, scoring, texts
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.inert import printable
+from polyreward.core.project import IN_CHECKOUT
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -35,19 +36,41 @@ def main(arguments: list[str] | None = None) -> int:
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 120, "show_default": True}
 
 
+# Commands that need no checkout: the wheel has the files that they read (setup.py), and their packages
+ANYWHERE = ("claims", "compare", "gpu-check", "inspect", "matrix", "score")
 # Commands for who works on polyreward itself
 MAINTAINERS = ("catalog", "envs", "lock", "overlays", "settings")
+NO_CHECKOUT = (
+    "{}: needs a checkout of the project, with its own environment. Clone it, run `make env` in it, and give"
+    " this command there as .venv/bin/polyreward"
+)
 
 
 class Commands(click.Group):
     """All commands; the help shows those of users apart, with whole summaries."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write two lists of commands."""
-        rows = [(name, one.get_short_help_str(1000)) for name, one in sorted(self.commands.items())]
-        for title, ours in (("Commands", False), ("Commands for maintainers", True)):
+        """Write a list of commands for each place or reader."""
+        lists: dict[str, list] = {
+            "Commands": [],
+            "Commands in a checkout": [],
+            "Commands for maintainers": [],
+        }
+        for name, one in sorted(self.commands.items()):
+            title = list(lists)[0 if name in ANYWHERE else 2 if name in MAINTAINERS else 1]
+            lists[title].append((name, one.get_short_help_str(1000)))
+        for title, rows in lists.items():
             with formatter.section(title):
-                formatter.write_dl([row for row in rows if (row[0] in MAINTAINERS) == ours])
+                formatter.write_dl(rows)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; raise PolyrewardError where it needs a checkout and there is none."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if not IN_CHECKOUT and name not in ANYWHERE:
+            raise PolyrewardError(NO_CHECKOUT.format(name))
+        return name, command, rest
 
 
 @click.group(cls=Commands, context_settings=HELP)
@@ -66,7 +89,7 @@ def commands() -> None:
     """
 
 
-for room in (scoring, texts, papers, machines, pages, records):
+for room in (scoring, matrix, papers, texts, machines, pages, records):
     for command in vars(room).values():
         if isinstance(command, click.Command):
             commands.add_command(command)

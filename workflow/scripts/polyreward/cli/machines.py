@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import EXISTING_FILE, OVERLAYS, RESULTS, ROOT, Listing
+from polyreward.cli.shared import EXISTING_FILE, OVERLAYS, RESULTS, Listing
+from polyreward.core.project import ROOT
 
 
 @click.command(

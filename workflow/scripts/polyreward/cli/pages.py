@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import MADE_WITH, PATH, RESULTS, ROOT, Listing
+from polyreward.cli.shared import MADE_WITH, PATH, RESULTS, Listing
+from polyreward.core.project import ROOT
 
 
 @click.command(

@@ -5,12 +5,56 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import PATH, ROOT
+from polyreward.cli.shared import PATH
 from polyreward.core.inert import printable
 from polyreward.core.kinds import REWARD_KINDS
+from polyreward.core.project import ROOT
 
 COUNT = click.IntRange(min=1)
+KINDS = " ".join(f"{name}: {kind.score}." for name, kind in REWARD_KINDS.items())
 POSITIVE = click.FloatRange(min=0, min_open=True)
+
+
+def how_to_score(command):
+    """Add the options that say how a model is loaded and run."""
+    options = (
+        click.option(
+            "--kind",
+            type=click.Choice(list(REWARD_KINDS)),
+            default="classifier",
+            help=f"Kind of model. {KINDS}",
+        ),
+        click.option("--reference", help="Folder or hub id of a policy's reference model (implicit)."),
+        click.option("--beta", type=POSITIVE, default=0.1, help="Beta of the log-ratio (implicit)."),
+        click.option(
+            "--verdict",
+            type=click.Choice(["labels", "text"]),
+            default="labels",
+            help="Verdict of a judge: probabilities of its labels, or the text that it writes (generative).",
+        ),
+        click.option("--revision", help="Commit of a hub id."),
+        click.option(
+            "--dtype",
+            type=click.Choice(["float32", "bfloat16"]),
+            default="float32",
+            help="Precision. float32 is exact.",
+        ),
+        click.option(
+            "--max-length",
+            type=COUNT,
+            default=2048,
+            help="Tokens of a conversation; longer ones are cut on the left.",
+        ),
+        click.option("--token-budget", type=COUNT, default=2048, help="Tokens per batch."),
+        click.option(
+            "--attention",
+            default="sdpa",
+            help="Attention, by its name in transformers. A model without sdpa runs with eager.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 @click.command(
@@ -40,39 +84,7 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 @click.option(
     "--limit", type=COUNT, help="Rows to read, from the start of each file. A row may hold several pairs."
 )
-@click.option(
-    "--kind",
-    type=click.Choice(list(REWARD_KINDS)),
-    default="classifier",
-    help=f"Kind of model. {' '.join(f'{name}: {kind.score}.' for name, kind in REWARD_KINDS.items())}",
-)
-@click.option("--reference", help="Folder or hub id of a policy's reference model (implicit).")
-@click.option("--beta", type=POSITIVE, default=0.1, help="Beta of the log-ratio (implicit).")
-@click.option(
-    "--verdict",
-    type=click.Choice(["labels", "text"]),
-    default="labels",
-    help="Verdict of a judge: probabilities of its labels, or the text that it writes (generative).",
-)
-@click.option("--revision", help="Commit of a hub id.")
-@click.option(
-    "--dtype",
-    type=click.Choice(["float32", "bfloat16"]),
-    default="float32",
-    help="Precision. float32 is exact.",
-)
-@click.option(
-    "--max-length",
-    type=COUNT,
-    default=2048,
-    help="Tokens of a conversation; longer ones are cut on the left.",
-)
-@click.option("--token-budget", type=COUNT, default=2048, help="Tokens per batch.")
-@click.option(
-    "--attention",
-    default="sdpa",
-    help="Attention, by its name in transformers. A model without sdpa runs with eager.",
-)
+@how_to_score
 def score(
     model: str | None,
     data: str | None,

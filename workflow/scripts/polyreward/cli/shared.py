@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-ROOT = Path(__file__).parents[4]
+from polyreward.core.project import ROOT
+
 PATH = click.Path(path_type=Path)
 EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 EXISTING_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)

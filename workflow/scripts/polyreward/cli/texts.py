@@ -2,8 +2,9 @@
 
 import click
 
-from polyreward.cli.shared import OVERLAYS, ROOT, Listing, checkout
+from polyreward.cli.shared import OVERLAYS, Listing, checkout
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.project import ROOT
 
 
 @click.command(short_help="Check or update our translation catalogs (.po files).")

@@ -65,6 +65,7 @@ def score_models(
     max_length: int = 2048,
     token_budget: int = 2048,
     attention: str = "sdpa",
+    pmi: bool = False,
 ) -> Evaluation:
     """Score reward models on files of preference pairs and compare their accuracies.
 
@@ -78,6 +79,7 @@ def score_models(
             subsets.csv and score files, <file of pairs>/<model>.parquet: scores of the same
             model, pairs, settings and code are kept. None: nothing is written.
         against: the model that others are compared with, by its name or as in `models`.
+        pmi: score by what the prompt adds to a causal LM's log-likelihood (kind implicit).
 
     The other arguments are options of `polyreward score`, which explains them.
 
@@ -126,6 +128,8 @@ def score_models(
         entry = {"kind": kind, "source": source, "revision": revision, "verdict": verdict}
         if reference:
             entry.update(reference={"source": reference}, beta=beta)
+        if pmi:
+            entry["pmi"] = True
         if not Path(source).exists():
             announce(NO_FOLDER.format(source))
         try:

@@ -1,16 +1,13 @@
 """Write the page: one file with its styles, script and pictures."""
 
-import base64
-import hashlib
 import os
 from pathlib import Path
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from polyreward.core.files import write_text
 from polyreward.report.artifacts import shown_artifacts
 from polyreward.report.claims import WIDTH, counts, shown_claims
+from polyreward.report.rendering import rendered
 from polyreward.report.results import Results
 
 CLAIM_TABLES = ["claims.csv", "transfer_claims.csv", "carb_claims.csv"]  # both papers', else one paper's
@@ -52,28 +49,3 @@ def claims_of(results: Results) -> list:
     paths = {name: results.folder / name for name in tables if (results.folder / name).is_file()}
     shown = (shown_claims(path, results.command(name), results.shorts) for name, path in paths.items())
     return [claim for claims in shown for claim in claims]
-
-
-def rendered(folder: Path, **content: object) -> str:
-    """Render page.html of a folder with its style and script in it, so that a browser fetches nothing."""
-    style, code = ((folder / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
-    environment = Environment(
-        loader=FileSystemLoader(folder),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html").render(
-        style=style, script=code, policy=policy_of(style, code), **content
-    )
-
-
-def policy_of(style: str, script: str) -> str:
-    """Return the content security policy: a browser fetches nothing, and runs only this style and script."""
-    hashes = [
-        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii") for text in (style, script)
-    ]
-    return (
-        f"default-src 'none'; img-src data:; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
-    )

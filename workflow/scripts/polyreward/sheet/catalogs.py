@@ -8,6 +8,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from polyreward.core.errors import raise_all
+from polyreward.core.project import ROOT
 from polyreward.core.yaml_files import read_yaml
 from polyreward.sheet.languages import with_folders
 
@@ -20,7 +21,7 @@ FILES = {
     "judge_questions": "workflow/catalog/judge_questions.yaml",
     "judge_wordings": "workflow/catalog/judge_wordings.yaml",
 }
-SCHEMAS = Path(__file__).parents[3] / "schemas"
+SCHEMAS = ROOT / "workflow/schemas"
 OWN = ("resources/", "workflow/")  # how paths begin that the project's settings and catalogs name
 
 
