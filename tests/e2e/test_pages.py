@@ -79,11 +79,12 @@ def at_tiny(text: str) -> str:
 
 
 def settings() -> dict:
-    """Return config.yaml with scale tiny in three languages."""
-    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-    for path in SCALE:
-        update_config(config, yaml.safe_load((ROOT / path).read_text(encoding="utf-8")))
-    return config
+    """Return config.yaml with scale tiny in three languages, its keys in the order in which Snakemake joins them:
+    another order of models would count as other settings."""
+    found: dict = {}
+    for path in (*SCALE, "config.yaml", *SCALE):
+        update_config(found, yaml.safe_load((ROOT / path).read_text(encoding="utf-8")))
+    return found
 
 
 def as_clone(folder: Path, forks: str) -> Path:
@@ -147,7 +148,7 @@ class Reader:
             return
         config = settings()
         update_config(config, block)
-        (self.clone / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+        (self.clone / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
 
     def follow(self, block: Block) -> None:
         """Do what a block shows."""
