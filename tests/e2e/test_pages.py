@@ -37,6 +37,7 @@ GENERATED = (
 CLONE = "git clone <this repository> polyreward && cd polyreward"  # what the copy is in place already
 TURNED_ON = ("source ", "export ")  # commands that those below rely on
 OTHER_SCALES = ("tiny", "mine", "french", "tiny_french", "work")
+LARGER = re.compile(r"workflow/scales/(?:night|gpu|paper)\.yaml")
 INLINE_ON = "`source .venv/bin/activate`"
 
 
@@ -169,7 +170,11 @@ class Reader:
         """Run a command as printed."""
         if text == CLONE:
             return
+        if LARGER.search(text):  # plans of scales on top of mini
+            shutil.copy2(ROOT / "config.yaml", self.clone)
         self.shell(text)
+        if LARGER.search(text):
+            self.write_settings("")
         if text.startswith(TURNED_ON):
             self.before.append(text)
 

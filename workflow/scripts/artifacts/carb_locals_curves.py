@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from polyreward.artifacts.figures import TEXT_WIDTH, looks_by_place, paper_style, save_figure, span
+from polyreward.artifacts.figures import TEXT_WIDTH, at_least, looks_by_place, paper_style, save_figure, span
 from polyreward.core.tables import write_table
 from polyreward.ops.jobs import run
 from polyreward.think_as_locals.replies import TRAINING_FAULTS
@@ -88,9 +88,7 @@ def draw_curves(table: pd.DataFrame, names: dict[str, str]) -> Figure:
             axis.set(xticks=[], yticks=[])
         if column == "groups_equal":
             axis.set_ylim(-5, 105)
-        low, high = axis.get_ylim()
-        if high - low < NARROWEST:  # a difference of rounding would fill the axis
-            axis.set_ylim((low + high - NARROWEST) / 2, (low + high + NARROWEST) / 2)
+        axis.set_ylim(at_least(axis.get_ylim(), NARROWEST))
         axis.set(xlabel="step", ylabel=label)
     groups = table["groups"].dropna()
     title = f"n = {span(groups)} questions at a step" if len(groups) else None
