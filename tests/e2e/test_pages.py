@@ -23,7 +23,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from flow import SCALE
+from flow import REGISTRY, SCALE
 from pages import BLOCK, MARK, PAGES, REASONS, SHOWN, Block, blocks
 from snakemake.utils import update_config
 from support import ROOT, checkout, started, variables
@@ -279,7 +279,12 @@ def test_every_artifact_of_the_list_can_be_asked_for(used):
     reader = Reader(GENERATED, used)
     found = [shlex.split(at_tiny(command)) for block in wanted(GENERATED) for command in block.commands]
     assert {len(words) for words in found} == {2} and {words[0] for words in found} == {"make"}
-    reader.shell(shlex.join([".venv/bin/snakemake", "--cores", "all", *(words[1] for words in found)]))
+    here = {
+        f"results/tiny/{artifact['target']}" for artifact in REGISTRY.values()
+    }  # no table of other languages
+    targets = [words[1] for words in found if words[1] in here or "/benchmark_" in words[1]]
+    assert len(targets) > 40
+    reader.shell(shlex.join([".venv/bin/snakemake", "--cores", "all", *targets]))
 
 
 def follow(page: str, clone: Path) -> None:
