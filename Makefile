@@ -27,21 +27,23 @@ endif
 # Overlays of the scale that has a file's folder as its `results`.
 overlays = $(shell $(BIN)/polyreward overlays $(1))$(if $(filter-out 0,$(.SHELLSTATUS)),$(error stopped before $@))
 
+# Folder of the scale; the overlays are those that have it: make RESULTS=results/tiny
+RESULTS ?= results
+
 # Progress: one line that is updated; POLYREWARD_LOG=snakemake gives Snakemake's own log, job by job.
 SNAKEMAKE = $(BIN)/snakemake --rerun-incomplete $(if $(MEM_MB),--resources mem_mb=$(MEM_MB) )--cores $(CORES)
 
 # Everything of one paper.
 carb think_as_locals transfer: $(READY)
-	$(SNAKEMAKE) $@
+	$(SNAKEMAKE) $@ $(call overlays,$(RESULTS)/SHA256SUMS)
 
 # Everything, then Snakemake's own report, then our page, which links to it.
 all: $(READY)
-	$(SNAKEMAKE) all
-	$(BIN)/snakemake --report results/snakemake_report.html all
-	$(BIN)/polyreward report results
+	$(SNAKEMAKE) all $(call overlays,$(RESULTS)/SHA256SUMS)
+	$(BIN)/snakemake --report $(RESULTS)/snakemake_report.html all $(call overlays,$(RESULTS)/SHA256SUMS)
+	$(BIN)/polyreward report $(RESULTS)
 
 # The page of existing results, in seconds; for missing ones it says how to make them: make report RESULTS=results/tiny
-RESULTS ?= results
 report: $(RESULTS)/report.html
 
 %/report.html: $(READY) FORCE

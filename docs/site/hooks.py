@@ -36,6 +36,8 @@ def inside(text: str) -> str:
 def on_page_markdown(markdown, page, config, files):
     """Draw the rules where a page says so, and take out the marks of docs/fill.py and links to files that the
     site does not have."""
-    markdown = re.sub(r"<!-- (?:value|mean|table|part) .*?-->|<!-- end -->", "", markdown, flags=re.DOTALL)
+    markdown = re.sub(
+        r"<!-- (?:value|mean|table|part|not run:) .*?-->|<!-- end -->", "", markdown, flags=re.DOTALL
+    )
     markdown = re.sub(r"\[([^\]]+)\]\((?:\.\./)+workflow/[^)]*\)", r"\1", markdown)  # not on the site
     return markdown.replace(DRAWING, drawing(rules_of(ROOT))) if DRAWING in markdown else markdown

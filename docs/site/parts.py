@@ -58,10 +58,12 @@ def _artifact(results: Results, rules: Rules, name: str, entry: dict, time: str 
         f"**{STAGES[stage]}** " + ", ".join(f"`{rule}`" for rule in before)
         for stage, before in rules.before(entry["rule"]).items()
     )
+    own = results.registry.settings.own_benchmarks.get(name.removeprefix(OWN))
+    mark = "<!-- not run: needs a network -->\n" if own and own.dataset else ""  # tests/pages.py
     return "\n\n".join([
         f'<a id="{name}"></a>',  # a forge gives headings other anchors
         f"### {entry['number']}",
-        f"```\n{results.command(entry['target'])}\n```",
+        f"{mark}```\n{results.command(entry['target'])}\n```",
         results.registry.caption(name),
         f"**Also written:** {files}. **From nothing, on two cores:** {time or 'not run yet'}.",
         f'<details markdown="1"><summary>The rules on the way</summary>\n\n{way}\n\n</details>',

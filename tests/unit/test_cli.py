@@ -247,8 +247,25 @@ def test_a_results_folder_names_the_scale_in_each_command_that_reads_results(mon
     monkeypatch.setattr("polyreward.ops.planning.plan_text", lambda *given: asked.append(given) or "")
     assert cli.main(["plan", "results/tiny/table1.csv"]) == 0
     tiny = ["workflow/scales/tiny.yaml"]
-    power, plan = asked
-    assert power[0] == tiny and plan[:2] == (["results/tiny/table1.csv"], tiny)
+    assert cli.main(["plan", "results/tiny"]) == 0
+    power, plan, whole = asked
+    assert (
+        power[0] == tiny and plan[:2] == (["results/tiny/table1.csv"], tiny) and whole[:2] == (["all"], tiny)
+    )
+
+
+def test_a_results_folder_names_the_scale_before_it_has_results(capsys):
+    """Also for commands that read only settings; mini has no overlay."""
+    assert cli.main(["sheet", "results/tiny", "tiny-gemma_es"]) == 0
+    assert cli.main(["sheet", "results", "gemma-3-270m_es"]) == 0
+    assert cli.main(["hub-check", "results/tiny"]) == 0
+    assert cli.main(["language", "check", "fr", "results/french"]) == 0
+    said = capsys.readouterr().out
+    assert "\ntiny-gemma_es " in said and "\ngemma-3-270m_es " in said
+    assert "This scale fetches nothing from the hub" in said and "fr: nothing is missing" in said
+    for command in (["hub-check"], ["language", "check", "fr"], ["power"]):
+        assert cli.main([*command, "results/nothing"]) == 1
+        assert "no scale has a folder of that name; add --configfile" in capsys.readouterr().err
 
 
 def test_the_version_and_the_commands_to_start_with(capsys):

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import jsonschema
 import pytest
 import yaml
+from pages import PAGES, blocks
 from snakemake.utils import update_config
 from support import ROOT, TINY, checkout, snakemake
 
@@ -25,12 +26,6 @@ from polyreward.settings.messages import Places, parsed_settings
 from polyreward.sheet.catalogs import Project, read_catalogs
 from polyreward.sheet.checks import check_fit
 
-PAGES = [
-    ROOT / "README.md",
-    ROOT / "CONTRIBUTING.md",
-    ROOT / "benchmarks/README.md",
-    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if "data" not in path.parts),
-]
 MODEL = "results/work/4_models/gemma-3-270m_es"  # which pages name as trained by then
 SNAKEMAKE = ("snakemake ", ".venv/bin/snakemake ")
 POLYREWARD = ("polyreward ", ".venv/bin/polyreward ")
@@ -45,24 +40,17 @@ class Command(NamedTuple):
     settings: str
 
 
-def blocks(page: Path) -> list[tuple[str, str]]:
-    """Return [(language, text)] of the code blocks of a page."""
-    return re.findall(r"^ *```(\w*)\n(.*?)^ *```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-
-
 @cache
 def commands() -> list[Command]:
     """Return the commands of all pages, in order."""
     found = []
     for page in PAGES:
         settings = ""
-        for language, block in blocks(page):
-            if language == "yaml":
-                settings = block
-            elif not language:
-                lines = block.replace("\\\n", " ").splitlines()
-                texts = [one.strip() for line in lines for one in line.split(" && ") if one.strip()]
-                found += [Command(one, settings) for one in texts]
+        for block in blocks(page.read_text("utf-8")):
+            if block.language == "yaml":
+                settings = block.text
+            texts = [one for command in block.commands for one in command.split(" && ")]
+            found += [Command(one, settings) for one in texts]
     return found
 
 
@@ -173,7 +161,7 @@ def test_each_block_of_settings_fits_config_yaml(monkeypatch):
     tried = 0
     for page in PAGES:
         config = read_yaml(ROOT / "config.yaml")
-        for block in (text for language, text in blocks(page) if language == "yaml"):
+        for block in (one.text for one in blocks(page.read_text("utf-8")) if one.language == "yaml"):
             update_config(config, yaml.safe_load(block))
             catalog = read_catalogs(Project(ROOT), config.get("language_folders", {}), ROOT)
             tried += 1
@@ -293,7 +281,7 @@ def test_make_prints_no_shell_of_its_own(tmp_path):
 
 def test_the_entries_of_a_base_and_of_a_dataset_fit_their_catalogs():
     page = ROOT / "docs/howto/base.md"
-    entries = [yaml.safe_load(text) for language, text in blocks(page) if language == "text"]
+    entries = [yaml.safe_load(one.text) for one in blocks(page.read_text("utf-8")) if one.language == "text"]
     for name, entry in zip(("models", "datasets"), entries, strict=True):
         schema = yaml.safe_load((ROOT / f"workflow/schemas/{name}.schema.yaml").read_text("utf-8"))
         jsonschema.validate(entry, schema)

@@ -131,7 +131,7 @@ def test_every_passage_that_lacks_a_language_is_named():
         parallel_passages(items, ["en", "es"], "p.yaml")
 
 
-def test_figure_1_has_a_bar_and_a_line_for_each_model():
+def test_figure_1_has_a_bar_and_a_point_for_each_model():
     states = {name: noise(2, 10, 6, seed=n) for n, name in enumerate(["base", "en", "es"])}
     figure = draw_figure1(geometry_table(states, "b", ["en", "es"], INTERVAL), "95%")
-    assert len(figure.axes) == len(figure.axes[0].patches) == len(figure.axes[1].lines) == 3
+    assert len(figure.axes) == len(figure.axes[0].patches) == len(figure.axes[1].containers) == 3

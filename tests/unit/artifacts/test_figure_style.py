@@ -70,7 +70,7 @@ def test_the_colour_of_a_language_is_the_same_in_every_figure():
         [text.get_text() for text in axis.get_legend().get_texts()], axis.get_legend().get_lines(), strict=False)}  # fmt: skip
     for language in LANGUAGES:
         colour = style.LANGUAGES[language].colour
-        assert to_hex(bars[language.capitalize()]).upper() == colour
+        assert to_hex(bars[style.language_name(language)]).upper() == colour
         assert lines[style.language_name(language)] == colour
     places = drawn("figure3").axes[1]
     shown = [container[0].get_color() for container in places.containers]
@@ -114,6 +114,19 @@ def test_intervals_are_drawn_as_the_table_has_them():
     container = drawn("figure1").axes[4].containers[LANGUAGES.index("ko")]
     segments = container[2][0].get_segments()
     assert np.array(segments)[:, :, 1] == pytest.approx(cka[["low", "high"]].to_numpy())
+
+
+def test_no_value_hides_another_where_all_reward_models_are_alike():
+    """Figure 1's markers, in pixels of a figure in which training has changed nothing."""
+    table = geometry().assign(value=0.5, low=0.49, high=0.51)
+    figure = draw_figure1(table, "95%")
+    figure.draw_without_rendering()
+    for axis in figure.axes[2:]:
+        lines = [line for line in axis.lines if line.get_marker() != "None" and len(line.get_xdata())]
+        places = np.concatenate([axis.transData.transform(line.get_xydata()) for line in lines])
+        size = lines[0].get_markersize() * figure.dpi / 72
+        assert len(places) >= len(LANGUAGES) ** 2
+        assert np.diff(np.sort(places[:, 0])).min() > size
 
 
 def test_a_cka_that_is_estimated_above_one_is_hollow_at_one():

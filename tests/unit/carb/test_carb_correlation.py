@@ -288,6 +288,9 @@ def test_a_regression_without_a_slope_draws_only_its_points():
     axes = figure5.draw_rows(figure5.plotted(flat, "chrf")[0], found, "chrf", 0.95).axes
     assert [line.get_label() for line in axes[0].lines] == ["oracle pick", "random pick"]
     assert "least squares" in [line.get_label() for line in axes[1].lines]
+    nearly = flat.assign(chrf=10 + flat["chrf"] * 1e-6)
+    axes = figure5.draw_rows(figure5.plotted(nearly, "chrf")[0], correlations(nearly), "chrf", 0.95).axes
+    assert np.ptp(axes[0].get_ylim()) == pytest.approx(figure5.NARROWEST)
     found = figure4.plotted(found, "chrf")
     assert found.loc[found["benchmark"] == "carb", ["r", "r_low"]].isna().all().all()
     assert len(drawn_marks(figure4.draw_correlations(found, "95%").axes[0])) == 3  # of the other benchmark

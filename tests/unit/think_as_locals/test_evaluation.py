@@ -203,6 +203,11 @@ def test_curves_are_drawn_for_every_run(tmp_path):
     assert legend == ["all rewards", "without $R_{corr}$"]
     del first["tied_groups"]
     (tmp_path / "older.json").write_text(json.dumps({"groups": 4, "steps": [first]}))
+    for axis in figure.axes:  # equal runs, so that the second would hide the first
+        below, above = axis.lines[:2]
+        assert below.get_linewidth() > above.get_linewidth()
+        assert below.get_markersize() > above.get_markersize()
+        assert np.ptp(axis.get_ylim()) >= 0.02 - 1e-9
     assert locals_curves.curves({"older": tmp_path / "older.json"})["groups_equal"].isna().all()
 
 

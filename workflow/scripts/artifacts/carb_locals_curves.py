@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from polyreward.artifacts.figures import TEXT_WIDTH, looks_by_place, paper_style, save_figure, span
+from polyreward.artifacts.figures import TEXT_WIDTH, at_least, looks_by_place, paper_style, save_figure, span
 from polyreward.core.tables import write_table
 from polyreward.ops.jobs import run
 from polyreward.think_as_locals.replies import TRAINING_FAULTS
@@ -62,18 +62,24 @@ def curves(records: dict[str, str | Path]) -> pd.DataFrame:
     return pd.concat(tables)
 
 
+NARROWEST = 0.02  # of an axis
+
+
 @paper_style()
 def draw_curves(table: pd.DataFrame, names: dict[str, str]) -> Figure:
-    """Draw every run's curves, a panel for each of PANELS. names: {run: its legend}."""
+    """Draw every run's curves, a panel for each of PANELS. names: {run: its legend}.
+
+    Runs may be equal at many steps, so each line is thinner than those below it and hides none."""
     figure = Figure(figsize=(TEXT_WIDTH, 3.4), layout="constrained")
     axes = figure.subplots(2, 4).flat
     looks = looks_by_place(list(names))
     for axis, (column, label) in zip(axes, PANELS.items(), strict=True):
-        for trained, name in names.items():
+        for above, (trained, name) in zip(reversed(range(len(names))), names.items(), strict=True):
             rows = table[(table["run"] == trained) & table[column].notna()]
             values = 100 * rows[column] / rows["groups"] if column == "groups_equal" else rows[column]
-            line = {"color": looks[trained].colour, "linestyle": looks[trained].dashes, "linewidth": 1}
-            mark = {"marker": looks[trained].marker, "markersize": 2.5}
+            colour, marker, dashes = looks[trained]
+            line = {"color": colour, "linestyle": dashes, "linewidth": 1 + 0.6 * above}
+            mark = {"marker": marker, "markersize": 2.5 + 1.2 * above}
             label_of = re.sub(r"R_(\w+)", r"$R_{\1}$", name)  # as the axes have it
             axis.plot(rows["step"], values, **line, **mark, label=label_of)
         if table[column].isna().all():
@@ -82,6 +88,7 @@ def draw_curves(table: pd.DataFrame, names: dict[str, str]) -> Figure:
             axis.set(xticks=[], yticks=[])
         if column == "groups_equal":
             axis.set_ylim(-5, 105)
+        axis.set_ylim(at_least(axis.get_ylim(), NARROWEST))
         axis.set(xlabel="step", ylabel=label)
     groups = table["groups"].dropna()
     title = f"n = {span(groups)} questions at a step" if len(groups) else None

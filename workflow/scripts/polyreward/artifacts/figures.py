@@ -133,6 +133,12 @@ def reach(rows: pd.DataFrame, value: str, low: str = "low", high: str = "high") 
     return np.stack([rows[value] - rows[low], rows[high] - rows[value]]).clip(min=0)
 
 
+def at_least(limits: tuple[float, float], least: float) -> tuple[float, float]:
+    """Return an axis's limits, widened around their middle to a least span, so that rounding looks small."""
+    missing = max(least - (limits[1] - limits[0]), 0) / 2
+    return limits[0] - missing, limits[1] + missing
+
+
 def plain_log(axis: Axis) -> None:
     """Label a logarithmic axis plainly (0.01, 0.1, 1), below three decades at 1, 2 and 5 of each."""
     low, high = axis.get_view_interval()

@@ -78,14 +78,14 @@ class Commands(click.Group):
 def commands() -> None:
     """Score reward models, and plan, check and share results. `make` and `snakemake` make the results.
 
-    A scale is named by its results folder, such as results/tiny. Before it has results, name its overlays
-    with --configfile, as for snakemake.
+    A scale is named by its results folder, such as results/tiny, also before it has results. Name overlays
+    of your own with --configfile, as for snakemake.
 
     \b
     Start with one of these:
       polyreward score MODEL pairs.jsonl --out scores.parquet
       polyreward report results
-      polyreward plan --configfile workflow/scales/gpu.yaml
+      polyreward plan results/gpu
     """
 
 

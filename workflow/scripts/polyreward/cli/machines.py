@@ -5,14 +5,14 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import EXISTING_FILE, OVERLAYS, RESULTS, Listing
+from polyreward.cli.shared import EXISTING_FILE, OF_SCALE, OVERLAYS, RESULTS, Listing, scale_overlays
 from polyreward.core.project import ROOT
 
 
 @click.command(
     cls=Listing,
     short_help="Print what a scale takes before it runs: jobs, tokens, measured hours, memory, keys, disk.",
-    epilog="Example: polyreward plan --configfile workflow/scales/paper.yaml",
+    epilog="Example: polyreward plan results/paper",
 )
 @click.argument("targets", nargs=-1)
 @OVERLAYS
@@ -24,20 +24,21 @@ from polyreward.core.project import ROOT
 def plan(targets: tuple[str, ...], configfile: tuple[str, ...], throughputs: Path | None) -> None:
     """Count jobs and tokens of a run from nothing, give measured hours, and name what cannot fit.
 
-    TARGETS are what the jobs make, by default all. Without --configfile, the first one's folder tells the
-    scale, as for make."""
+    TARGETS are what the jobs make, or a scale's results folder; by default all. Without --configfile, the
+    first one's folder tells the scale, as for make."""
     from polyreward.ops.planning import plan_text
-    from polyreward.ops.scales import overlays_of_file
+    from polyreward.ops.scales import overlays_of_file, scale_of
 
-    files = [Path(target) for target in targets if "/" in target]
+    whole = len(targets) == 1 and scale_of(Path(targets[0]), ROOT)
+    files = [Path(target, "all") if whole else Path(target) for target in targets if whole or "/" in target]
     overlays = list(configfile) or (overlays_of_file(files[0], ROOT) if files else [])
-    print(plan_text(list(targets) or ["all"], overlays, ROOT, throughputs))
+    print(plan_text(["all"] if whole else list(targets) or ["all"], overlays, ROOT, throughputs))
 
 
 @click.command(
     cls=Listing,
     short_help="Print what each scorer of a scale is, and which tables read its scores.",
-    epilog="Example: polyreward sheet --configfile workflow/scales/gpu.yaml",
+    epilog="Example: polyreward sheet results/gpu",
 )
 @click.argument("scorers", nargs=-1)
 @click.option("--scores", is_flag=True, help="Print the score files instead, and the table that reads each.")
@@ -46,11 +47,15 @@ def plan(targets: tuple[str, ...], configfile: tuple[str, ...], throughputs: Pat
 def sheet(scorers: tuple[str, ...], scores: bool, csv: bool, configfile: tuple[str, ...]) -> None:
     """Print the sheet of scorers: kind, base, training language, seed, how ties count, benchmarks and tables.
 
-    SCORERS are names or parts of names; by default all. A run writes it to <results>/work/scorers.csv."""
+    SCORERS are names or parts of names; by default all. A results folder before them, such as results/gpu,
+    tells the scale. A run writes the sheet to <results>/work/scorers.csv."""
+    from polyreward.ops.scales import scale_of
     from polyreward.sheet.entries import read_models
     from polyreward.sheet.scorers import sheet_text
 
-    print(sheet_text(read_models(configfile, ROOT), scorers, scores, csv))
+    names = list(scorers)
+    results = Path(names.pop(0)) if names and scale_of(Path(names[0]), ROOT) else None
+    print(sheet_text(read_models(scale_overlays(results, configfile), ROOT), names, scores, csv))
 
 
 @click.command(short_help="Print what each rule's jobs took: seconds and memory.")
@@ -95,14 +100,19 @@ def gpu_check(configfile: tuple[str, ...], device: str) -> None:
     "hub-check",
     cls=Listing,
     short_help="Check what a scale fetches from the hub: access, models' heads, datasets' columns.",
-    epilog="Example: polyreward hub-check --configfile workflow/scales/paper.yaml --data",
+    epilog="Example: polyreward hub-check results/paper --data",
 )
+@OF_SCALE
 @OVERLAYS
 @click.option("--data", is_flag=True, help="Also fetch the datasets and read their columns.")
-def hub_check(configfile: tuple[str, ...], data: bool) -> None:
+def hub_check(results: Path | None, configfile: tuple[str, ...], data: bool) -> None:
     """Find everything that the hub would refuse, before a long run.
 
-    It fetches small files only, no weights."""
+    It fetches small files only, no weights. RESULTS is a scale's results folder, which need not exist, such
+    as results/paper."""
     from polyreward.ops.hub_check import check_hub
 
-    print("\n".join(check_hub(configfile, ROOT, data)) or "This scale fetches nothing from the hub")
+    print(
+        "\n".join(check_hub(scale_overlays(results, configfile), ROOT, data))
+        or "This scale fetches nothing from the hub"
+    )

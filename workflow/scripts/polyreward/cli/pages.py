@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import MADE_WITH, PATH, RESULTS, Listing
+from polyreward.cli.shared import MADE_WITH, OF_SCALE, PATH, RESULTS, Listing, scale_overlays
 from polyreward.core.project import ROOT
 
 
@@ -13,7 +13,7 @@ from polyreward.core.project import ROOT
     short_help="Print the true effect that each claim needs, from a finished run.",
     epilog="Example: polyreward power results/night > power.md",
 )
-@click.argument("results", type=PATH, required=False)
+@OF_SCALE
 @MADE_WITH
 def power(results: Path | None, configfile: tuple[str, ...]) -> None:
     """Print the true effect at which each claim would hold with 80% power.
@@ -22,10 +22,8 @@ def power(results: Path | None, configfile: tuple[str, ...]) -> None:
     RESULTS, by default the scale's own folder. For each printed value it also says how many units would show
     it."""
     from polyreward.ops.power_page import power_page
-    from polyreward.ops.scales import overlays_of
 
-    overlays = overlays_of(results, ROOT, configfile) if results else list(configfile)
-    print(power_page(overlays, ROOT, results), end="")
+    print(power_page(scale_overlays(results, configfile), ROOT, results), end="")
 
 
 @click.command(

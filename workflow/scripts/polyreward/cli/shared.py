@@ -1,5 +1,6 @@
 """What several commands share: the folders they work in, and how an option is given."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -9,9 +10,10 @@ from polyreward.core.project import ROOT
 PATH = click.Path(path_type=Path)
 EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 EXISTING_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
-# A scale is named by its results folder, or before there are results by its overlays, as for Snakemake.
+# A scale is named by its results folder, or by overlays, as for Snakemake.
 FOLDER = click.argument("results", type=EXISTING_FOLDER)
 RESULTS = click.argument("results", type=PATH, default="results")
+OF_SCALE = click.argument("results", type=PATH, required=False)
 
 
 def overlays(text: str):
@@ -21,6 +23,13 @@ def overlays(text: str):
 
 MADE_WITH = overlays("Overlays that the results were made with; by default found by their folder.")
 OVERLAYS = overlays("Overlays on config.yaml; none for scale mini.")
+
+
+def scale_overlays(results: Path | None, configfile: Sequence[str], root: Path = ROOT) -> list[str]:
+    """Return a scale's overlays: those given, else those of its results folder; none for scale mini."""
+    from polyreward.ops.scales import overlays_of
+
+    return overlays_of(results, root, configfile) if results else list(configfile)
 
 
 def checkout() -> Path:

@@ -1,8 +1,10 @@
 """Texts that we wrote: their catalogs and languages."""
 
+from pathlib import Path
+
 import click
 
-from polyreward.cli.shared import OVERLAYS, Listing, checkout
+from polyreward.cli.shared import OF_SCALE, OVERLAYS, Listing, checkout, scale_overlays
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.project import ROOT
 
@@ -41,29 +43,31 @@ def catalog(action: str, languages: tuple[str, ...]) -> None:
 @click.command(
     cls=Listing,
     short_help="Begin the folder of a new language, or check it.",
-    epilog=(
-        "Example: polyreward language check fr --configfile workflow/scales/tiny.yaml"
-        " workflow/scales/french.yaml"
-    ),
+    epilog="Example: polyreward language check fr results/french",
 )
 @click.argument("action", type=click.Choice(["check", "update"]))
 @click.argument("language")
+@OF_SCALE
 @click.option(
     "--folder",
     help="Folder of the language; by default language_folders has it, or resources/languages/<language>.",
 )
 @OVERLAYS
-def language(action: str, language: str, folder: str | None, configfile: tuple[str, ...]) -> None:
+def language(
+    action: str, language: str, results: Path | None, folder: str | None, configfile: tuple[str, ...]
+) -> None:
     """Begin the folder of a new language, or list everything that is missing or broken in it.
 
     `update` writes all texts to translate, in the order in which scales draw them, and keeps translations.
-    `check` lists the problems. LANGUAGE is an ISO 639 code, such as fr."""
+    `check` lists the problems. LANGUAGE is an ISO 639 code, such as fr. RESULTS is a scale's results folder,
+    which need not exist, such as results/french."""
     from polyreward.ops.preflight import check_languages, update_folder
     from polyreward.sheet.entries import read_models, with_language
 
     root = checkout()
-    models = read_models(configfile, root)
-    options = [f"--configfile {' '.join(configfile)}"] if configfile else []
+    models = read_models(scale_overlays(results, configfile, root), root)
+    options = [str(results)] if results else []
+    options += [f"--configfile {' '.join(configfile)}"] if configfile else []
     if folder is None:
         folder = models.settings.language_folders.get(language, f"resources/languages/{language}")
     else:

@@ -20,12 +20,13 @@ have:
 
 ```yaml
 results: results/mine
-reward_model: {epochs: 3}
+reward_model: {epochs: 4}
 ```
 
-Then, with the environment on:
+Then train and score all reward models of Table 1 again with these settings. Mini takes longer than its Table 1 (README), since here it trains for more epochs:
 
 ```
+source .venv/bin/activate
 snakemake --cores all results/mine/table1.csv --configfile mine.yaml
 ```
 

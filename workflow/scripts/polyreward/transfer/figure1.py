@@ -20,7 +20,7 @@ from polyreward.artifacts.figures import (
 )
 
 __all__ = ["COLUMNS", "draw_figure1"]
-SPACING = 0.14  # between reward models on one language's passages
+SPACING = 0.14  # between reward models at one singular value, or on one language's passages
 
 
 @paper_style()
@@ -41,13 +41,13 @@ def draw_figure1(table: pd.DataFrame, confidence: str) -> Figure:
         axes[0, column].set_title(f"{base} (n = {of_base['n_passages'].iloc[0]} passages)", parse_math=False)
     plain_log(axes[1, 0].yaxis)
     axes[0, 0].set_ylabel(f"share of the largest\nsingular value [{confidence}]")
-    axes[1, 0].set_ylabel("share of each\nsingular value")
+    axes[1, 0].set_ylabel(f"share of each\nsingular value [{confidence}]")
     axes[2, 0].set_ylabel(f"linear CKA with the base\n[{confidence}]")
     handles = [
-        Line2D([], [], color=look.colour, marker=look.marker, linestyle=look.dashes, markersize=4)
+        Line2D([], [], color=look.colour, marker=look.marker, linestyle="", markersize=4)
         for look in map(_look, trainings)
     ]
-    names = ["Base" if training == "base" else language_name(training) for training in trainings]
+    names = list(map(_name, trainings))
     columns = len(names) if is_wide else 3
     figure.legend(
         handles,
@@ -55,7 +55,6 @@ def draw_figure1(table: pd.DataFrame, confidence: str) -> Figure:
         loc="outside lower center",
         ncols=columns,
         title="reward model trained in",
-        handlelength=3.2,
     )
     return figure
 
@@ -64,9 +63,13 @@ def _look(training: str) -> Look:
     return BASE if training == "base" else language_look(training)
 
 
+def _name(training: str) -> str:
+    return "Base" if training == "base" else language_name(training)
+
+
 def _shares(axis: Axes, table: pd.DataFrame) -> None:
     shares = table[table["quantity"] == "share"]
-    names = [training.capitalize() for training in shares["rm_training"]]
+    names = list(map(_name, shares["rm_training"]))
     fills = [_look(training).colour for training in shares["rm_training"]]
     dark = {"linewidth": 0.9, "ecolor": "0.35"}
     axis.bar(
@@ -96,28 +99,31 @@ def _shares(axis: Axes, table: pd.DataFrame) -> None:
 
 
 def _spectrum(axis: Axes, table: pd.DataFrame) -> None:
-    for training, rows in table[table["quantity"] == "spectrum"].groupby("rm_training", sort=False):
-        look = _look(training)
-        axis.plot(
-            rows["key"].astype(str),
-            rows["value"],
-            color=look.colour,
-            marker=look.marker,
-            linestyle=look.dashes,
-            markersize=3.5,
-            linewidth=1,
-        )
+    found = table[table["quantity"] == "spectrum"]
     axis.set_yscale("log")
+    ranks = _side_by_side(axis, found)
+    axis.set_xticks(range(len(ranks)), ranks)
     axis.set_xlabel("singular value, the largest first")
 
 
 def _cka(axis: Axes, table: pd.DataFrame) -> None:
     found = table[table["quantity"] == "cka"]
-    languages, trainings = list(found["key"].unique()), list(found["rm_training"].unique())
-    for number, (training, rows) in enumerate(found.groupby("rm_training", sort=False)):
-        places = np.array(
-            [languages.index(key) + SPACING * (number - (len(trainings) - 1) / 2) for key in rows["key"]]
-        )
+    languages = _side_by_side(axis, found)
+    axis.set_xticks(range(len(languages)), [language_name(language) for language in languages])
+    # CKA is 1 at most, its unbiased estimate is not where there is next to nothing to estimate it from
+    note = "; hollow: estimated above 1" if (found["value"] > 1).any() else ""
+    axis.set_xlabel(f"language of the passages{note}")
+
+
+def _side_by_side(axis: Axes, table: pd.DataFrame) -> list[str]:
+    """Draw each training's values with intervals next to the others', so that none hides another; return the
+    keys, whose places are 0, 1, ...
+
+    A value above 1, where an estimate of a share or of CKA cannot be, is hollow at 1."""
+    keys, trainings = list(table["key"].unique()), list(table["rm_training"].unique())
+    for number, (training, rows) in enumerate(table.groupby("rm_training", sort=False)):
+        shift = SPACING * (number - (len(trainings) - 1) / 2)
+        places = np.array([keys.index(key) + shift for key in rows["key"]])
         look, above = _look(training), (rows["value"] > 1).to_numpy()
         shown = rows.assign(value=rows["value"].clip(upper=1))
         axis.errorbar(
@@ -131,8 +137,5 @@ def _cka(axis: Axes, table: pd.DataFrame) -> None:
         )
         hollow = {"color": look.colour, "markerfacecolor": "white", "markersize": 3.5}
         axis.plot(places[above], np.ones(above.sum()), look.marker, zorder=3, **hollow)
-    axis.set_xticks(range(len(languages)), [language_name(language) for language in languages])
     axis.tick_params(axis="x", length=0)
-    # CKA is 1 at most, its unbiased estimate is not where there is next to nothing to estimate it from
-    note = "; hollow: estimated above 1" if (found["value"] > 1).any() else ""
-    axis.set_xlabel(f"language of the passages{note}")
+    return keys

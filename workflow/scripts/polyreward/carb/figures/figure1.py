@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from polyreward.artifacts.figures import TEXT_WIDTH, language_name, paper_style
+from polyreward.artifacts.figures import TEXT_WIDTH, at_least, language_name, paper_style
 
 ANSWER = ["candidate", "is_chosen", "text", "from_culture"]
 COLUMNS = ["panel", "item", "culture", "domain", *ANSWER, "scorer", "score", "n_items"]
@@ -97,13 +97,12 @@ def _draw_scores(axis: Axes, scores: pd.DataFrame, model: str) -> None:
         rows = (scores["is_chosen"] == chosen).to_numpy()
         axis.scatter(scores["score"][rows], places[rows], marker=marker, facecolor=fill, **look)
     axis.margins(x=0.2)
-    low, high = axis.get_xlim()
-    missing = max(LEAST_SPAN - (high - low), 0) / 2
-    axis.set_xlim(low - missing, high + missing)
+    limits = axis.get_xlim()
+    axis.set_xlim(at_least(limits, LEAST_SPAN))
     axis.spines["left"].set_visible(False)
     axis.tick_params(left=False, labelleft=False, labelsize=7)
     ends = sorted({float(scores["score"].min()), float(scores["score"].max())})
-    ends = [sum(ends) / len(ends)] if missing else ends
+    ends = [sum(ends) / len(ends)] if axis.get_xlim() != limits else ends
     digits = max(0, 1 - math.floor(math.log10(ends[-1] - ends[0]))) if len(ends) > 1 else 2
     axis.set_xticks(ends, [f"{end:.{digits}f}".replace("-", "\N{MINUS SIGN}") for end in ends])
     axis.set_xlabel("score", fontsize=7)

@@ -8,7 +8,7 @@ import statsmodels.api as sm
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from polyreward.artifacts.figures import TEXT_WIDTH, paper_style
+from polyreward.artifacts.figures import TEXT_WIDTH, at_least, paper_style
 from polyreward.carb.downstream.correlation import (
     BEFORE,
     BENCHMARKS,
@@ -22,6 +22,7 @@ from polyreward.core.kinds import REWARD_KINDS
 from polyreward.core.naming import BEST_OF_N
 
 AXES = dict(zip(BENCHMARKS, ("CARB score (%)", "translated RewardBench score (%)"), strict=True))
+NARROWEST = 0.5  # of an axis of ratings, whose scale is 0 to 100
 RATING_NAMES = {"match": "accepted answers (%)", "chrf": "chrF of the answers"}
 BOUNDS = {  # {scorer of kind bound: (its name in the legend, dashes)}
     "oracle": ("oracle pick", (0, (5, 2))),
@@ -56,6 +57,7 @@ def draw_rows(points: pd.DataFrame, correlations: pd.DataFrame, rating: str, con
             _draw_panel(axis, rows, found, benchmark, shown, confidence)
             axis.set_title(_title(rows.iloc[0], found), parse_math=False)
         row[0].set_ylabel(RATING_NAMES[shown])
+        row[0].set_ylim(at_least(row[0].get_ylim(), NARROWEST))
     for axis, name in zip(axes[-1], AXES.values(), strict=True):
         axis.set_xlabel(name)
     every = [zip(*reversed(axis.get_legend_handles_labels()), strict=True) for axis in axes[:, 0]]
