@@ -37,7 +37,7 @@ HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 120, "show_d
 
 
 # Commands that need no checkout: the wheel has the files that they read (setup.py), and their packages
-ANYWHERE = ("claims", "compare", "gpu-check", "inspect", "matrix", "score")
+ANYWHERE = ("claims", "compare", "inspect", "matrix", "score")
 # Commands for who works on polyreward itself
 MAINTAINERS = ("catalog", "envs", "lock", "overlays", "settings")
 NO_CHECKOUT = (
