@@ -24,7 +24,7 @@ rule truncated_base:
 
 rule reward_model:
     input:
-        base=lambda wc: MODELS.reward_base(ModelName.parse(wc.model).base),
+        start=lambda wc: MODELS.reward_base(ModelName.parse(wc.model).base),
         rows=lambda wc: f"<translated>/train/{ModelName.parse(wc.model).language}.jsonl",
     output:
         directory("<models>/{model}"),
@@ -67,7 +67,7 @@ rule reward_model:
 use rule reward_model as judge_reward_model with:
     # Figure 3's judge, where it is trained here: with other templates and another seed than the reward models that label.
     input:
-        base=lambda wc: MODELS.reward_base(ModelName.parse(wc.model).base),
+        start=lambda wc: MODELS.reward_base(ModelName.parse(wc.model).base),
         rows=lambda wc: f"<translated>/judge/{ModelName.parse(wc.model).language}.jsonl",
     output:
         directory("<models>/judges/{model}"),

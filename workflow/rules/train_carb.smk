@@ -107,13 +107,10 @@ rule grpo_policy:
 
 
 use rule reward_model as taught_reward_model with:
-    # A reward model as for the tables, with lessons on place quartets next to its pairs.
+    # A trained reward model has lessons on place quartets.
     input:
-        base=lambda wc: MODELS.reward_base(ModelName.parse(wc.model).base),
-        rows=lambda wc: [
-            f"<translated>/train/{ModelName.parse(wc.model).language}.jsonl",
-            f"<prepared>/lessons/{ModelName.parse(wc.model).language}.jsonl",
-        ],
+        start="<models>/{model}",
+        rows=lambda wc: f"<prepared>/lessons/{ModelName.parse(wc.model).language}.jsonl",
     output:
         directory("<models>/taught/{model}"),
     log:

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from tiny_models import ROWS, train
 from transformers import AutoTokenizer
 
@@ -17,7 +18,7 @@ from polyreward.core.conversations import answer_header, as_turns, conversation_
 from polyreward.core.errors import PolyrewardError
 from polyreward.models.answer_reward import for_version_4, reward_of
 from polyreward.models.batches import padded
-from polyreward.models.reward_model import new_reward_model
+from polyreward.models.reward_model import new_reward_model, reward_model_to_train
 from polyreward.scoring.load import load_classifier, load_tokenizer
 from polyreward.scoring.pairs import score_rows
 
@@ -95,6 +96,23 @@ def test_a_saved_folder_scores_as_it_was_trained_with_the_weights_of_transformer
     with torch.no_grad():
         assert found[0] == pytest.approx(reward_of(model, ids, states_of(model, ids)).item(), abs=1e-5)
     assert type(model).__module__.startswith("transformers.")
+
+
+@pytest.mark.parametrize("pooling", ["last", "answer"])
+def test_training_goes_on_from_a_reward_model_as_it_is_and_makes_one_of_a_base(base, tmp_path, pooling):
+    trained = train(base, tmp_path, pooling=pooling)
+    model, tokenizer = reward_model_to_train(trained, seed=9, pooling="last")
+    held = load_file(trained / "model.safetensors")
+    assert all(torch.equal(tensor, held[name]) for name, tensor in model.state_dict().items())
+    assert bool(getattr(model.config, "answer_header", None)) == (pooling == "answer")
+    assert tokenizer.padding_side == "right" and model.config.pad_token_id == tokenizer.pad_token_id
+    first = reward_model_to_train(base, 9)[0].score.weight
+    assert torch.equal(first, new_reward_model(base, 9)[0].score.weight)
+    again = train(trained, tmp_path / "again", pooling="last")  # still reads what it was trained to read
+    read = {
+        path: json.loads((path / "config.json").read_text()).get("answer_header") for path in (trained, again)
+    }
+    assert read[again] == read[trained]
 
 
 PLAIN = """

@@ -182,7 +182,7 @@ def test_when_one_process_is_killed_the_run_says_so_and_the_next_goes_on(
 ):
     whole = launched(config, *of_config(config)) / "reward model"
     _, (base, rows, setting), how = call("reward model", bases["tiny-llama"], tmp_path, True)
-    given = {"base_folder": base, "rows": rows, "settings": setting, **how}
+    given = {"start_folder": base, "rows": rows, "settings": setting, **how}
     launch, spread = launch_config(config), config != "cpu"
     with pytest.raises(PolyrewardError) as caught:
         train(train_until_one_is_killed, launch, spread=spread, **given)
@@ -202,7 +202,7 @@ def test_when_one_process_is_killed_the_run_says_so_and_the_next_goes_on(
 
 def test_a_users_error_is_told_once(bases, tmp_path, launched, capfd):
     job = Job(1, tmp_path / "checkpoints", tmp_path / "model", "rm")
-    given = {"base_folder": bases["tiny-llama"], "rows": [], "settings": FULL}
+    given = {"start_folder": bases["tiny-llama"], "rows": [], "settings": FULL}
     with pytest.raises(PolyrewardError, match="ended with exit code 1"):
         train(train_reward_model, launch_config("cpu"), job, **given)
     said = "polyreward: rm: no preference pair is left"

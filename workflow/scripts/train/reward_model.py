@@ -27,7 +27,7 @@ def main(snakemake):
         train_reward_model,
         snakemake,
         snakemake.wildcards.model,
-        base_folder=files.base,
+        start_folder=files.start,
         rows=with_flipped_labels(read_jsonl(files.rows), **params.flipped),
     )
 

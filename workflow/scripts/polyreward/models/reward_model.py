@@ -15,6 +15,7 @@ from polyreward.models import answer_reward
 from polyreward.models.answer_reward import over_answers, plain_config
 
 PAD_TOKEN = "<|polyreward_pad|>"
+TRAINED = ("ForSequenceClassification", "AnswerReward")  # ends of the classes that reward models have
 logger = logging.getLogger(__name__)
 
 
@@ -38,6 +39,21 @@ def new_reward_model(base_folder: str | Path, seed: int, pooling: str = "last"):
         model.score.weight.normal_(0.0, (d_model + 1) ** -0.5, generator=generator)
     if pooling == "answer":
         model.config.answer_header = answer_header(tokenizer)
+    return pooled(model), tokenizer
+
+
+def reward_model_to_train(folder: str | Path, seed: int, pooling: str = "last"):
+    """Return what a training begins with, in fp32: (model, tokenizer).
+
+    A folder of a reward model is loaded as it is. Of a base it is a new one, as new_reward_model makes it."""
+    held = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))
+    if not any(name.endswith(TRAINED) for name in held.get("architectures") or []):
+        return new_reward_model(folder, seed, pooling)
+    tokenizer = AutoTokenizer.from_pretrained(intact(folder))
+    tokenizer.padding_side = "right"
+    model = AutoModelForSequenceClassification.from_pretrained(
+        folder, config=own_config(folder), dtype=torch.float32
+    )
     return pooled(model), tokenizer
 
 

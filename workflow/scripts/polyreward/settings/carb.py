@@ -83,8 +83,8 @@ class Lessons(Section):
 
     bases: CountFromZero = 0
     """How many of bases, from the first: those whose reward models are taught."""
-    epochs: Positive = 10.0
-    """Passes over the lessons and the pool."""
+    epochs: Positive = 5.0
+    """Passes over the lessons, which go on from the trained reward model."""
     batch_size: Count = 2
     """Requests per device and step; a quartet is one, with its twelve pairs."""
 

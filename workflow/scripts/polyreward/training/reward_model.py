@@ -15,7 +15,7 @@ from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.logs import announce
 from polyreward.core.memory import release_freed_memory
-from polyreward.models.reward_model import new_reward_model
+from polyreward.models.reward_model import reward_model_to_train
 from polyreward.prepare.pool import margin_problems
 from polyreward.settings.transfer import RewardModelTraining
 from polyreward.training.common import (
@@ -94,13 +94,13 @@ def pairs_of_requests(collate: Callable[[list[dict]], dict], requests: Sequence[
 
 
 def train_reward_model(
-    base_folder: str | Path, rows: Sequence[dict], settings: RewardModelTraining, job: Job
+    start_folder: str | Path, rows: Sequence[dict], settings: RewardModelTraining, job: Job
 ) -> None:
-    """Train a Bradley-Terry reward model of a base on preference rows.
+    """Train a Bradley-Terry reward model on preference rows, from a base or from a reward model.
 
     Raises PolyrewardError where no pair is left to train on, or a row has a number that no loss reads."""
     record = job.recorded(settings)
-    model, tokenizer = new_reward_model(base_folder, job.seed, settings.pooling)
+    model, tokenizer = reward_model_to_train(start_folder, job.seed, settings.pooling)
     header = getattr(model.config, "answer_header", ())
     dataset, counts = tokenized_requests(rows, tokenizer, settings.max_length, header)
     logger.info("%s: %s", job.label, counts)
@@ -114,7 +114,7 @@ def train_reward_model(
             f"{job.label}: no preference pair is left to train on; look at the training rows and max_length"
         )
     config = RewardConfig(
-        **trainer_arguments(settings, record, base_folder, dataset, job),
+        **trainer_arguments(settings, record, start_folder, dataset, job),
         num_train_epochs=settings.epochs,
         max_length=None,  # of a request TRL would count the pairs
         center_rewards_coefficient=settings.center_rewards_coefficient,
@@ -136,7 +136,7 @@ def train_reward_model(
         return {"settings": record, "seed": job.seed, "counts": counts, "steps": logged_steps(history)}
 
     def new_model():
-        return new_reward_model(base_folder, job.seed, settings.pooling)[0]
+        return reward_model_to_train(start_folder, job.seed, settings.pooling)[0]
 
     finish_training(trainer, tokenizer, new_model, training_record, job)
 
