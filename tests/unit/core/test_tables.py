@@ -104,7 +104,19 @@ def test_texts_that_look_like_numbers_or_gaps_stay_texts(path, column):
 
 
 # Written for pages, not by a rule
-OF_DOCS = ["costs", "run", "times", "coverage", "changes", "chosen", "pooling", "starts", "starts_run"]
+OF_DOCS = [
+    "costs",
+    "run",
+    "times",
+    "coverage",
+    "changes",
+    "chosen",
+    "pooling",
+    "starts",
+    "starts_run",
+    "jobs",
+    "steps",
+]
 
 
 @pytest.mark.parametrize("file", [

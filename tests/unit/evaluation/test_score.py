@@ -303,12 +303,17 @@ def test_an_interrupted_run_says_so_in_one_line_and_keeps_what_is_done(here, mon
 
 
 def test_the_example_of_the_documents_runs(here, capsys):
-    (here / "my-rm").symlink_to((here / "rm-a").resolve())
-    (here / "their-rm").symlink_to((here / "rm-b").resolve())
+    names, files = ("gemma-3-270m_es", "gemma-3-270m_en"), here / "resources/style_shift"
+    (here / "results/work/4_models").mkdir(parents=True)
+    files.mkdir(parents=True)
+    for name, model in zip(names, ("rm-a", "rm-b"), strict=True):
+        (here / "results/work/4_models" / name).symlink_to((here / model).resolve())
+    for name in ("es", "ko"):
+        shutil.copy(here / "pairs.jsonl", files / f"{name}.jsonl")
     text = (ROOT / "docs/howto/score_pairs.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     (example,) = [code for code in blocks if "score_models" in code]
     exec(compile(example, "docs/howto/score_pairs.md", "exec"), {})
     printed = capsys.readouterr().out
-    assert "my-rm" in printed and "their-rm" in printed
+    assert all(name in printed for name in names)
     assert (here / "scores/accuracy.csv").exists()

@@ -324,7 +324,7 @@ def test_a_failure_is_shown_once(monkeypatch, folder):
 
 
 def test_after_an_interrupt_nothing_has_failed_and_the_end_says_how_to_resume(monkeypatch, folder):
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     happened = list(events(folder, failing=3))
 
     def interrupted():

@@ -11,7 +11,8 @@ from support import ROOT, checkout, refused
 from polyreward import cli
 from polyreward.core.errors import PolyrewardError
 from polyreward.report.artifacts import files_of, sentences
-from polyreward.report.page import policy_of, write_page
+from polyreward.report.page import write_page
+from polyreward.report.rendering import policy_of
 from polyreward.report.results import read_results
 
 STYLE = (ROOT / "workflow/report/page/style.css").read_text(encoding="utf-8")
