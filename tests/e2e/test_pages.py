@@ -28,6 +28,9 @@ from pages import BLOCK, MARK, PAGES, REASONS, SHOWN, Block, blocks
 from snakemake.utils import update_config
 from support import ROOT, checkout, started, variables
 
+from polyreward.claims.folders import check_folder
+from polyreward.core.errors import PolyrewardError
+
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 # Pages whose commands need no results; the others are slow.
 QUICK = ["docs/howto/compare.md", "docs/howto/language.md", "docs/howto/module.md"]
@@ -69,7 +72,24 @@ def with_scores(folder: Path) -> None:
         (folder / f"{name}.json").write_text(json.dumps(of_model), encoding="utf-8")
 
 
-READERS = {"docs/howto/compare.md": with_scores}  # {page: what writes files that it says are the reader's}
+def with_paper(folder: Path) -> None:
+    """Write the paper's folder of docs/howto/paper.md, with the lines of the lock that the check asks for."""
+    page = (ROOT / "docs/howto/paper.md").read_text(encoding="utf-8")
+    paper = folder / "example"
+    (paper / "printed").mkdir(parents=True)
+    for name, text in re.findall(r"`([\w./]+)`:\n\n```\w+\n(.*?)```", page, re.DOTALL):
+        (paper / name).write_text(text, encoding="utf-8")
+    (paper / "claims.lock.yaml").write_text("{}\n", encoding="utf-8")
+    with pytest.raises(PolyrewardError) as missing:
+        check_folder(paper)
+    lines = re.findall("add `(.*)`", str(missing.value))
+    (paper / "claims.lock.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+READERS = {
+    "docs/howto/compare.md": with_scores,
+    "docs/howto/paper.md": with_paper,
+}  # {page: what writes files that it says are the reader's}
 
 
 def at_tiny(text: str) -> str:
@@ -123,9 +143,9 @@ def unused(tmp_path_factory):
     return as_clone(checkout(tmp_path_factory.mktemp("pages") / "polyreward"), "snakemake")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def used(tiny, copied, tmp_path_factory):
-    """A reader's clone with all results of scale tiny."""
+    """A reader's clone with all results of scale tiny, of its own, since some pages change results."""
     return as_clone(copied(tiny, tmp_path_factory.mktemp("pages") / "polyreward"), "jobs")
 
 

@@ -137,7 +137,7 @@ class Bench:
 def reward_training(bench: Bench) -> Found:
     """Train a reward model on conversations."""
     tokens = bench.typical(CONVERSATION)
-    return bench.trained(train_reward_model, ("base_folder", "rows"), bench.texts.pair, tokens)
+    return bench.trained(train_reward_model, ("start_folder", "rows"), bench.texts.pair, tokens)
 
 
 def supervised(bench: Bench) -> Found:
