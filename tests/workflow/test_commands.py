@@ -109,6 +109,7 @@ def test_each_command_is_tried():
         "source ",
         ".venv/bin/python ",
         "polyreward/.venv/bin/snakemake",
+        *(".venv/bin/pip wheel ", "python3 -m venv ", "/tmp/wheel/bin/"),  # tests/unit/test_wheel.py
     )
     tried = ("make", *SNAKEMAKE, *POLYREWARD, INSTALL, *others)
     assert len(commands()) > 80
