@@ -1,6 +1,7 @@
 """The pages of the documents as a reader sees them: commands in code blocks, and which of them tests do not run."""
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 from support import ROOT
@@ -40,6 +41,16 @@ class Block(NamedTuple):
         """Commands of a block without a language, one each."""
         lines = self.text.replace("\\\n", " ").splitlines() if not self.language else []
         return [" ".join(line.split()) for line in lines if line.strip()]
+
+
+def write_example_paper(folder: Path) -> None:
+    """Write the paper's folder of docs/howto/paper.md, with a lock that is still empty."""
+    page = (ROOT / "docs/howto/paper.md").read_text(encoding="utf-8")
+    files = dict(re.findall(r"`([\w./]+)`:\n\n```\w+\n(.*?)```", page, re.DOTALL))
+    assert sorted(files) == ["claims.yaml", "paper.yaml", "printed/table1.csv"]
+    (folder / "printed").mkdir(parents=True)
+    for name, text in {**files, "claims.lock.yaml": "{}\n"}.items():
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def blocks(text: str) -> list[Block]:

@@ -24,7 +24,7 @@ import pandas as pd
 import pytest
 import yaml
 from flow import REGISTRY, SCALE
-from pages import BLOCK, MARK, PAGES, REASONS, SHOWN, Block, blocks
+from pages import BLOCK, MARK, PAGES, REASONS, SHOWN, Block, blocks, write_example_paper
 from snakemake.utils import update_config
 from support import ROOT, checkout, started, variables
 
@@ -74,12 +74,8 @@ def with_scores(folder: Path) -> None:
 
 def with_paper(folder: Path) -> None:
     """Write the paper's folder of docs/howto/paper.md, with the lines of the lock that the check asks for."""
-    page = (ROOT / "docs/howto/paper.md").read_text(encoding="utf-8")
     paper = folder / "example"
-    (paper / "printed").mkdir(parents=True)
-    for name, text in re.findall(r"`([\w./]+)`:\n\n```\w+\n(.*?)```", page, re.DOTALL):
-        (paper / name).write_text(text, encoding="utf-8")
-    (paper / "claims.lock.yaml").write_text("{}\n", encoding="utf-8")
+    write_example_paper(paper)
     with pytest.raises(PolyrewardError) as missing:
         check_folder(paper)
     lines = re.findall("add `(.*)`", str(missing.value))

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from pages import write_example_paper
 from scipy.stats import norm
 from support import ROOT
 
@@ -226,13 +227,8 @@ def test_claims_with_a_wrong_quantity_end_the_table_with_all_of_them(write):
 
 def test_the_folder_of_the_page_is_as_it_says(tmp_path, monkeypatch, capsys):
     page = (ROOT / "docs/howto/paper.md").read_text(encoding="utf-8")
-    files = dict(re.findall(r"`([\w./]+)`:\n\n```\w+\n(.*?)```", page, re.DOTALL))
-    assert sorted(files) == ["claims.yaml", "paper.yaml", "printed/table1.csv"]
     monkeypatch.chdir(tmp_path)
-    for name, text in {**files, "claims.lock.yaml": "{}\n"}.items():
-        path = tmp_path / "example" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    write_example_paper(tmp_path / "example")
     assert cli.main(["claims", "check", "example"]) == 1
     lines = re.findall(r"add `(.*)`", capsys.readouterr().err)
     assert len(lines) == 2

@@ -93,6 +93,7 @@ def test_each_kind_of_speed_counts_what_it_is_of(paper):
         ({"tokens_per_s": 20.0}, learning, 5.0), ({"tokens_per_s": 20.0}, Work(reads=40), 2.0),
         ({"step_ms": 500.0}, Work(steps=8), 4.0), ({"request_s": 0.5}, Work(reads=9, requests=6), 3.0),
         ({"update_s": 10.0}, Work(reads=9, learns=9, steps=9, updates=3), 30.0), ({}, learning, None),
+        ({"tokens_per_s": 20.0}, Work(), None), ({"request_s": 0.5}, Work(), None),  # not counted: unknown, not 0
     ]:  # fmt: skip
         assert checked(paper, (["made_up"], "m", speed)).seconds(made_up("score"), work, paper) == seconds
 

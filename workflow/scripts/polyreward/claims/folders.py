@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from polyreward.claims.estimate import UntestableError
-from polyreward.claims.printed import Printed, read_printed
+from polyreward.claims.printed import ROUNDING, Printed, read_printed
 from polyreward.claims.quantities import QUANTITIES, quantity_problems
 from polyreward.claims.table import claims_table, rule_hash
 from polyreward.core.errors import raise_all
@@ -16,7 +16,6 @@ from polyreward.settings.paper import FILES
 from polyreward.sheet.papers import Paper, file_problems, read_paper
 
 OPTIONAL = "settings.yaml"
-ROUNDING = 0.1  # points between a printed average and the mean of printed parts: half a digit of each
 
 
 def folder_problems(folder: Path) -> list[str]:

@@ -9,6 +9,8 @@ import pandas as pd
 from polyreward.claims.estimate import require
 from polyreward.core.tables import read_csv
 
+ROUNDING = 0.1  # points between a printed average and the mean of printed parts: half a digit of each
+
 
 @dataclass(frozen=True)
 class Printed:

@@ -19,6 +19,7 @@ from polyreward.analysis.bootstrap import effective_units
 from polyreward.analysis.comparison import Benchmark
 from polyreward.analysis.tables import SECTIONS, VALUES
 from polyreward.claims.carb_printed import TRAINED
+from polyreward.claims.printed import ROUNDING
 from polyreward.claims.transfer_printed import SOURCE
 from polyreward.core.errors import raise_all
 
@@ -36,7 +37,6 @@ FILES = {
     "carb_think_as_locals": (["model"], ["m_rewardbench", "carb", "avg"]),
     "transfer_rewardbench_sizes": (["subset"], ["pairs"]),
 }
-ROUNDING = 0.1  # points between a printed average and the mean of printed parts: half a digit of each
 CARB_ITEMS = 8576  # as public notes on arXiv 2509.21798 report them
 LOCALS = {"m_rewardbench": "M-RewardBench", "carb": "CARB"}
 TARGET_TABLES = "Tables 4-7"

@@ -22,7 +22,7 @@ from polyreward.core.project import ROOT
     help="File that gpu-check wrote of this scale; by default that in its results.",
 )
 def plan(targets: tuple[str, ...], configfile: tuple[str, ...], throughputs: Path | None) -> None:
-    """Count jobs and tokens of a run from nothing, give measured hours, and name what cannot fit.
+    """Count a run's jobs and tokens before it runs, give measured hours, and name what is too large.
 
     TARGETS are what the jobs make, or a scale's results folder; by default all. Without --configfile, the
     first one's folder tells the scale, as for make."""

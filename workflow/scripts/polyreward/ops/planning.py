@@ -33,7 +33,8 @@ SOURCES = """\
 - **Limit** is the time after which a cluster ends a job (`minutes` in workflow/rules/), for the papers' own
   models on GPUs of 80 GB.
 - **Tokens** are counted before anything ran, by sizes that sets state and by guessed lengths
-  (polyreward/ops/work.py). A step of writing adds one token to every text of a batch.
+  (polyreward/ops/work.py). A step of writing adds one token to every text of a batch. Where all are 0,
+  nothing is counted, so that gpu-check's speeds give no hours.
 - **GiB of a GPU** are what the largest job certainly takes of each GPU: weights, gradients and the
   optimizer's state. Activations come on top, and gpu-check measures them. **Memory** is what it asks this
   machine for."""

@@ -87,16 +87,16 @@ class ModelJob:
         training, half = self.training, 2 if self.precision != "float32" else 4
         parameters = parameters_b(entry, self.known) * 1e9
         reference = entry.get("reference") or {"server": None}
-        beside = 0.0 if "server" in reference else parameters_b(reference, self.known) * 1e9
+        second = 0.0 if "server" in reference else parameters_b(reference, self.known) * 1e9
         if training is None:
-            return BYTES.get(entry.get("dtype"), half) * (parameters + beside) / entry.get("gpus", 1)
+            return BYTES.get(entry.get("dtype"), half) * (parameters + second) / entry.get("gpus", 1)
         if training.lora:  # training/grpo.py loads what adapters leave as it is in the job's precision
             state = (half if self.kind == "grpo" else 4) * parameters
         else:
             state = (8 + moments(getattr(training, "optimizer", ""))) * parameters
             if training.beta > 0 if self.kind == "grpo" else self.processes > 1 and isinstance(training, Dpo):
                 state += half * parameters  # a frozen copy
-        return state / self.shards + half * beside  # each process has a reward model next to the policy
+        return state / self.shards + half * second  # each process also has a reward model
 
     def card_problems(self, entry: dict, room: float) -> Iterator[str]:
         """Yield what certainly does not fit GPUs of so many bytes, and what to do."""

@@ -117,16 +117,17 @@ class Speeds:
     trials: Sequence[dict]
 
     def seconds(self, job: Job, work: Work, models: Models) -> float | None:
-        """Return the seconds that a job computes, without start and end; None where nothing measured it."""
+        """Return the seconds that a job computes, without start and end; None where nothing measured it, or
+        where its work is not counted (ops/work.py)."""
         if not job.on_card:
             return 0.0
         model = model_name(job, job.on_card[0], models)
         of_job = (row for row in self.trials if job.rule in row["rules"] and row["model"] == model)
         row = next(of_job, {})
         if row.get("tokens_per_s"):
-            return (work.learns or work.reads) / row["tokens_per_s"]
+            return (work.learns or work.reads) / row["tokens_per_s"] or None
         amounts = {"request_s": work.requests, "step_ms": work.steps / 1e3, "update_s": work.updates}
-        return next((amount * row[name] for name, amount in amounts.items() if row.get(name)), None)
+        return next((amount * row[name] for name, amount in amounts.items() if row.get(name)), None) or None
 
     def write(self, path: Path) -> None:
         """Write the file."""

@@ -59,7 +59,7 @@ class Counts:
     def _work(self, rule: str, wildcards) -> tuple[float, float, float]:
         """Return the tokens that a job reads, its steps of writing, and the tokens that it learns from.
 
-        A step writes one token of each text of a batch. Rules that are not here take little but their start.
+        A step writes one token of each text of a batch. All are 0 for a rule that is not here: not counted.
         """
         settings, languages = self.settings, self.settings.languages
         alignment, judges, carb = settings.alignment, settings.think_as_locals, settings.carb
