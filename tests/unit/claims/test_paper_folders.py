@@ -184,6 +184,15 @@ def test_a_rule_without_a_threshold_and_a_folder_without_files_are_named(write, 
     )] == [True] * 3  # fmt: skip
 
 
+def test_a_printed_text_is_named_with_its_line(write):
+    folder = write({"so": claim(LEAD)})
+    PARTS.astype({"easy": object}).assign(easy=["1.0", *["x"] * (len(PARTS) - 1)]).to_csv(
+        folder / "printed/parts.csv", index=False
+    )
+    (problem,) = folder_problems(folder)
+    assert "printed/parts.csv:3: `easy` is `x`, no number" in problem
+
+
 def test_a_rule_that_changed_is_named_with_its_new_hash(write):
     changed = claim(LEAD, side="below")
     folder = write({"so": claim(LEAD)})

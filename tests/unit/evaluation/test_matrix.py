@@ -222,7 +222,7 @@ def test_items_that_differ_are_named_with_their_number_or_left_out():
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ({"es": rows_of("a")}, "no pairs in English, and there are es"),
+        ({"es": rows_of("a")}, "no pairs in English, only in es"),
         ({"en": rows_of("a"), "es": rows_of("a", subset="b")}, "1 items are in other subsets .* `b` and `all`"),
         ({"en": rows_of("a"), "es": [{**rows_of("a")[0], "id": "x"}]}, "lacks 1 .* adds 1"),
     ],

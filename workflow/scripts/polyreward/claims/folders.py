@@ -103,11 +103,13 @@ def _table_problems(folder: Path, facts: dict) -> Iterator[str]:
         if missing:
             continue
         numbers = table.columns.drop(entry["keys"])
-        texts = [column for column in numbers if not pd.api.types.is_numeric_dtype(table[column])]
-        yield from (
-            f"{path}: `{column}` has texts; correct them, or add it to `keys` in paper.yaml"
-            for column in texts
-        )
+        for column in (one for one in numbers if not pd.api.types.is_numeric_dtype(table[one])):
+            texts = pd.to_numeric(table[column], errors="coerce").isna() & table[column].notna()
+            line, text = texts.idxmax() + 2, table.loc[texts.idxmax(), column]
+            yield (
+                f"{path}:{line}: `{column}` is `{text}`, no number; correct it, or add the column to `keys` in"
+                " paper.yaml"
+            )
         if isinstance(pairs, dict):
             unknown = [column for column in numbers if column not in pairs]
             yield from (f"{where}: tables.{name}.pairs: no count for `{one}`; add it" for one in unknown)

@@ -58,7 +58,7 @@ def same_items(rows: Mapping[str, Sequence[dict]], shared: bool) -> set[str]:
     """
     if SOURCE not in rows:
         raise PolyrewardError(
-            f"no pairs in English, and there are {', '.join(rows)}. What is lost is the difference from"
+            f"no pairs in English, only in {', '.join(rows)}. What is lost is the difference from"
             f" English: add --pairs {SOURCE}=FILE with the same items"
         )
     found = {language: {row["id"]: row["subset"] for row in own} for language, own in rows.items()}
