@@ -107,8 +107,8 @@ def _table_problems(folder: Path, facts: dict) -> Iterator[str]:
             texts = pd.to_numeric(table[column], errors="coerce").isna() & table[column].notna()
             line, text = texts.idxmax() + 2, table.loc[texts.idxmax(), column]
             yield (
-                f"{path}:{line}: `{column}` is `{text}`, no number; correct it, or add the column to `keys` in"
-                " paper.yaml"
+                f"{path}:{line}: `{column}` is `{text}`, no number; correct it, or add the column to `keys`"
+                " in paper.yaml"
             )
         if isinstance(pairs, dict):
             unknown = [column for column in numbers if column not in pairs]
