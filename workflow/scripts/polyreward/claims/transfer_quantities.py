@@ -22,7 +22,6 @@ from polyreward.claims.estimate import Estimate, Over, require
 from polyreward.claims.transfer_evidence import Evidence
 
 CHANCE_PCT = 50  # of a pair
-Compared = Literal["lead", "target"]
 Panel = Literal["all", "matched"]
 Pretraining = Literal["multilingual", "english"]
 SectionName = Literal["avg", "chat", "chat_hard", "safety", "reasoning"]
