@@ -6,25 +6,27 @@
                                          also those of a run that has not made everything
 
 A marker is an HTML comment; what lies between it and the next `<!-- end -->` is replaced. Its first word is
-value, mean or table, then comes a file below docs/data/, then conditions, then a colon and what to show:
+value, mean, count or table, then comes a file below docs/data/, then conditions, then a colon and what to
+show:
 
-    <!-- value mini/summary.csv name=carb_above: {count} of {of} -->...<!-- end -->
+    <!-- value mini/run.csv: commit {commit} on {machine} -->...<!-- end -->
+    <!-- count mini/table1.csv avg_low>0 of rm_training=delta: {count} of {of} -->...<!-- end -->
     <!-- mean mini/table1.csv rm_training=delta: {avg:+.1f} -->...<!-- end -->
     <!-- table mini/table1.csv rm_training=delta: Base = {base_model} | Average = {avg:.1f} -->
     ...
     <!-- end -->
 
 `<!-- part artifacts -->`, `commands`, `paper_files` and `rules` are made from the project itself
-(docs/site/parts.py).
-A value has one row, a mean the mean of each column over all rows. Fields are columns of a row, in Python's
-format. `{count:word}` writes a small number as a word, `{s:time}` seconds as a duration, and
-`{p:p}` a p-value as 0.012 or <0.001. A condition
-`column=value` keeps the rows that have it, `column=a,b` those with one of these values, and `column!=value`
-those without it; `~` is a space. A table of a .md file needs no format: the run rendered it. `without=text`
-leaves out its rows that begin with this text. Where docs/data/ has no such file yet, `not run yet` is shown.
-`mini/run.csv+table2.csv` is filled from the first file only if the other one, in the same folder, is there,
-too. The file `rules` has one row: the number of rules of the two rebuilt papers by `written`, and `all`. A
-wrong column or row is an error."""
+(docs/site/parts.py). A value has one row, a mean the mean of each column over all rows. A count says how
+many rows (`count`) meet its conditions, of all (`of`) or of those that meet the conditions after ` of `.
+Fields are columns of a row, in Python's format. `{count:word}` writes a small number as a word, `{s:time}`
+seconds as a duration, and `{p:p}` a p-value as 0.012 or <0.001. A condition `column=value` keeps the rows
+that have it, `column=a,b` those with one of these values, `column!=value` those without it, and `column>0`
+or `column<0` those with such a number; `~` is a space. A table of a .md file needs no format: the run
+rendered it. `without=text` leaves out its rows that begin with this text. Where docs/data/ has no such file
+yet, `not run yet` is shown. `mini/run.csv+table2.csv` is filled from the first file only if the other one,
+in the same folder, is there, too. The file `rules` has one row: the number of rules of the two rebuilt
+papers by `written`, and `all`. A wrong column or row is an error."""
 
 import argparse
 import contextlib
@@ -56,10 +58,11 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs/site"))
 DATA = ROOT / "docs/data"
 MARKER = re.compile(
-    r"<!-- (value|mean|table) (\S+?)(?:\s+((?:(?!-->)[^:])*?))?(?::\s+((?:(?!-->).)*?))? -->"
+    r"<!-- (value|mean|count|table) (\S+?)(?:\s+((?:(?!-->)[^:])*?))?(?::\s+((?:(?!-->).)*?))? -->"
     r"((?:(?!<!--).)*)<!-- end -->",
     re.DOTALL,
 )
+CONDITION = re.compile(r"(\w+)(!?=|[<>])(.*)")
 PART = re.compile(r"<!-- part (\w+) -->.*?<!-- end -->", re.DOTALL)
 NOT_RUN = "*not run yet*"
 REBUILT = ("transfer", "carb")  # papers whose claims a run tests
@@ -100,23 +103,43 @@ def pages() -> list[Path]:
     return [ROOT / "README.md", *found]
 
 
-def rows_of(path: Path, conditions: str) -> list[dict]:
-    """Return the rows of a table that meet all conditions.
+def rows_of(path: Path, conditions: str, kind: str = "value") -> list[dict]:
+    """Return the rows of a table that meet all conditions, or for a count one row with `count` and `of`.
 
     Raises:
-        PolyrewardError: a column is not there, or no row is left.
+        PolyrewardError: a column is not there, or no row is left to show or to count from.
     """
     table = pd.read_csv(path, dtype=object, keep_default_na=False)
-    for condition in conditions.split():
-        column, unequal, values = re.fullmatch(r"(\w+)(!?)=(.*)", condition).groups()
-        if column not in table:
-            raise PolyrewardError(f"{path.name} has no column `{column}`; it has {', '.join(table)}")
-        found = table[column].isin(values.replace("~", " ").split(","))
-        table = table[~found if unequal else found]
+    if kind == "count":
+        counted, _, conditions = conditions.partition(" of ")
+    table = _meeting(table, conditions, path.name)
     if table.empty:
-        raise PolyrewardError(f"{path.name} has no row with {conditions}")
+        raise PolyrewardError(f"{path.name} has no row with {conditions.strip()}")
+    if kind == "count":
+        counts = {"count": len(_meeting(table, counted, path.name)), "of": len(table)}
+        return [{name: Cell(str(count)) for name, count in counts.items()}]
     rows = table.to_dict("records")
     return [{name: value if name in NAMES else _cell(value) for name, value in row.items()} for row in rows]
+
+
+def _meeting(table: pd.DataFrame, conditions: str, name: str) -> pd.DataFrame:
+    for condition in conditions.split():
+        found = CONDITION.fullmatch(condition)
+        if not found:
+            raise PolyrewardError(f"{name}: `{condition}` is no condition, such as column=value or column>0")
+        column, sign, value = found.groups()
+        if column not in table:
+            raise PolyrewardError(f"{name} has no column `{column}`; it has {', '.join(table)}")
+        cells = table[column]
+        if sign in "<>":
+            try:
+                numbers, bound = pd.to_numeric(cells), float(value)
+            except ValueError as error:
+                raise PolyrewardError(f"{name}: {condition} compares what is no number: {error}") from None
+            table = table[numbers > bound if sign == ">" else numbers < bound]
+        else:
+            table = table[cells.isin(value.replace("~", " ").split(",")) == (sign == "=")]
+    return table
 
 
 def _cell(value: str) -> str | Cell:
@@ -137,7 +160,7 @@ def filled(kind: str, file: str, conditions: str | None, form: str | None, data:
     elif path.suffix == ".md":
         return rendered(path.read_text("utf-8"), conditions or "")
     else:
-        rows = rows_of(path, conditions or "")
+        rows = rows_of(path, conditions or "", kind)
     if kind == "mean":
         rows = [means(rows)]
     try:
@@ -200,7 +223,7 @@ def page(text: str, data: Path = DATA) -> str:
 
         return f"<!-- part {found[1]} -->\n\n{part(found[1])}\n\n<!-- end -->"
 
-    if len(re.findall("<!-- (?:value|mean|table) ", text)) != len(MARKER.findall(text)):
+    if len(re.findall("<!-- (?:value|mean|count|table) ", text)) != len(MARKER.findall(text)):
         raise PolyrewardError("a marker has no <!-- end -->, or another marker within it")
     return PART.sub(part_of_project, MARKER.sub(put, text))
 

@@ -14,11 +14,11 @@ WANTED = ["--configfile", *SCALE, "--cores", "2"]
 REGISTRY = {
     name: artifact for name, artifact in registry().items() if artifact.get("language", "en") in LANGUAGES
 }
-# All but CARB, and claims.csv and summary.csv, which need it.
+# All but CARB, and claims.csv, which needs it.
 TRANSFER = ["transfer", *(
     f"results/tiny/{artifact['target']}"
     for name, artifact in REGISTRY.items()
-    if artifact["paper"] == "polyreward" and name not in ("claims", "summary") and not name.startswith("carb_")
+    if artifact["paper"] == "polyreward" and name != "claims" and not name.startswith("carb_")
 )]  # fmt: skip
 
 

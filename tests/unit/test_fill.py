@@ -78,6 +78,19 @@ def test_a_mean_is_of_all_rows_that_meet_the_conditions_and_needs_numbers(data):
             value(f"mini/summary.csv: {{{column}}}", data, "mean")
 
 
+def test_a_count_is_of_all_rows_or_of_those_that_meet_other_conditions(data):
+    (data / "mini/table1.csv").write_text("kind,low\na,0.5\na,0\na,-1\na,\nb,2\n")
+
+    def counted(conditions: str) -> str:
+        text = value(f"mini/table1.csv {conditions}: {{count}} of {{of}}", data, "count")
+        return text.split("-->")[1].removesuffix("<!-- end ")
+
+    assert counted("low>0 of kind=a") == "1 of 4"
+    assert counted("low<0 of kind=a low!=") == "1 of 3"
+    assert counted("kind!=a low>1.5") == "1 of 5"
+    assert counted("low=7 of kind=b") == "0 of 1"
+
+
 def test_a_rendered_table_may_leave_out_rows(data):
     (data / "mini/power.md").write_text("| Claim |\n|---|\n| carb 1: a |\n| carb 4: b |\n")
     page = fill.page("<!-- table mini/power.md without=carb~4 -->\n<!-- end -->", data)
@@ -93,6 +106,8 @@ def test_a_rendered_table_may_leave_out_rows(data):
         ("mini/summary.csv name=c: {count}", "has no row with name=c"),
         ("mini/summary.csv of=16: {count}", "2 rows have of=16; a value needs one"),
         ("mini/summary.csv name=a: {cnt}", "cannot be filled"),
+        ("mini/summary.csv name~a: {count}", "`name~a` is no condition, such as column=value or column>0"),
+        ("mini/summary.csv name>0: {count}", "name>0 compares what is no number"),
         ("mini/summary.csv name=a: {of} --> and <!-- table mini/table1.md", "no <!-- end -->"),
     ],
 )

@@ -300,28 +300,6 @@ rule claims:
         "../scripts/artifacts/claims.py"
 
 
-rule summary:
-    # How many intervals and verdicts of the other tables say what, so that prose can quote it.
-    input:
-        expand(
-            "<results>/{table}.csv",
-            table=["table1", "baselines", "transfer_gap", "claims", "carb_leaderboard", "carb_perturbation"],
-        ),
-    output:
-        **table_files("summary"),
-    log:
-        "<logs>/summary/all.log",
-    benchmark:
-        "<benchmarks>/summary/all.tsv"
-    conda:
-        "../../envs/plot.yaml"
-    params:
-        main=MAIN,
-        caption=caption("summary"),
-    script:
-        "../scripts/artifacts/summary.py"
-
-
 rule compare:
     # A table of ours next to the paper's printed one, cell by cell.
     input:
