@@ -96,6 +96,8 @@ def _table_problems(folder: Path, facts: dict) -> Iterator[str]:
         table = read_printed(path, entry["keys"])
         pairs = entry.get("pairs")
         named = [*entry["keys"], *(pairs if isinstance(pairs, dict) else [])]
+        shown = entry.get("accuracies") or {}
+        named += [column for role, column in shown.items() if role != "benchmark"]
         for column, parts in entry.get("averages", {}).items():
             named += [column, *parts]
         missing = [column for column in dict.fromkeys(named) if column not in table]

@@ -22,6 +22,23 @@ class Source(Section):
     """What of it was read, and how it was checked."""
 
 
+class PrintedAccuracies(Section):
+    """Accuracies of models that `polyreward matrix` shows.
+
+    Columns of numbers are sections where `language` names a column, else languages by their codes."""
+
+    benchmark: Text
+    """What they are on, in words."""
+    model: Text
+    """Column of the model."""
+    trained_in: Text | None = None
+    """Column of the language that it was trained in."""
+    language: Text | None = None
+    """Column of the language that it was tested in."""
+    all_languages: Text | None = None
+    """Column of means over all languages of the benchmark, the only one that is shown."""
+
+
 class PrintedTable(Section):
     """A file of printed/, by its name without .csv."""
 
@@ -38,6 +55,8 @@ class PrintedTable(Section):
     """share: percentages of the pairs. difference: one percentage minus another, in points."""
     averages: dict[str, list[str]] = {}
     """Columns that are printed as plain means of others; `claims check` compares them."""
+    accuracies: PrintedAccuracies | None = None
+    """What `polyreward matrix` shows of it; nothing by default."""
     note: str = ""
     """What a reader has to know about these numbers."""
 

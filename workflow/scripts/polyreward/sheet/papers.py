@@ -27,6 +27,11 @@ class Paper:
         """The paper's name."""
         return self.facts["name"]
 
+    @property
+    def reference(self) -> str:
+        """How readers find the paper: its number on arXiv, else its short name."""
+        return f"arXiv {self.facts['arxiv']}" if self.facts.get("arxiv") else self.facts["short"]
+
 
 def read_paper(folder: Path) -> Paper:
     """Read a paper's folder without its printed tables.
