@@ -19,6 +19,7 @@ MEAN, SWING = 0.6, 0.15  # of the better model's accuracy over subsets, and how 
 LEADS = (0.0, 0.03, 0.06, 0.12)  # of one model over another on every item; coverage is that at COVERED
 COVERED = 0.06
 EQUAL = 4  # models without any difference
+LAYOUTS = ["each item by itself", "clusters of 1 to 6", "few clusters of 10", "RewardBench"]
 
 
 class Items(NamedTuple):
@@ -42,14 +43,15 @@ def items_of(sizes: Sequence[int], subsets: int, trainings: Sequence[int]) -> It
 
 
 def layouts() -> dict[str, Items]:
-    """Return the layouts by name."""
+    """Return the layouts of LAYOUTS by name."""
     paper = layout_of("paper")
-    return {
-        "each item by itself": items_of([1] * 400, 4, [3]),
-        "clusters of 1 to 6": items_of([1, 2, 3, 4, 5, 6] * 20, 4, [2, 3]),
-        "few clusters of 10": items_of([10] * 16, 2, [3]),
-        "RewardBench": Items(paper.rows, paper.benchmark, []),
-    }
+    found = [
+        items_of([1] * 400, 4, [3]),
+        items_of([1, 2, 3, 4, 5, 6] * 20, 4, [2, 3]),
+        items_of([10] * 16, 2, [3]),
+        Items(paper.rows, paper.benchmark, []),
+    ]
+    return dict(zip(LAYOUTS, found, strict=True))
 
 
 def accuracies(items: Items) -> tuple[np.ndarray, dict[str, float]]:
@@ -133,28 +135,37 @@ def _outcome(found: Found, what: str, lead: float) -> dict:
     return {"what": what, "lead": lead, "found": pairs["apart"].any(), "excluded": excluded.any()}
 
 
-def compare_tables(repetitions: int, samples: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return two tables of layout, what, n and more: of coverage, and of power.
+def samples_of(name: str, repetitions: int, resamples: int) -> list[dict]:
+    """Simulate a layout; return what `simulated` yields of all its samples."""
+    gc.freeze()  # statsmodels collects garbage in each correction, which would take a third of the time
+    items, rows = layouts()[name], []
+    for number in range(repetitions):
+        drawing = np.random.default_rng([11, number]), Interval(resamples, 0.95, number)
+        rows += [{"layout": name, "n": items.n, **one} for one in simulated(items, *drawing)]
+        if (number + 1) % 50 == 0:
+            print(f"{name}: {number + 1} of {repetitions} samples", file=sys.stderr)
+    return rows
+
+
+def compare_tables(rows: Sequence[dict]) -> dict[str, pd.DataFrame]:
+    """Return two tables of layout, what, n, the number of samples and more, by their files.
 
     Coverage has coverage_pct and width. Power has the true difference, apart_pct, in how many samples models
     are apart, and excluded_pct, in how many an interval excludes zero. Widths and differences are in points.
+
+    Args:
+        rows: of samples_of.
     """
-    gc.freeze()  # statsmodels collects garbage in each correction, which would take a third of the time
-    rows = []
-    for layout, items in layouts().items():
-        for number in range(repetitions):
-            drawing = np.random.default_rng([11, number]), Interval(samples, 0.95, number)
-            rows += [{"layout": layout, "n": items.n, **one} for one in simulated(items, *drawing)]
-            if (number + 1) % 50 == 0:
-                print(f"{layout}: {number + 1} of {repetitions} samples", file=sys.stderr)
-    table = pd.DataFrame(rows)
-    table = table.assign(coverage_pct=100 * table["held"].astype(float), difference=100 * table["lead"])
-    table = table.assign(
-        apart_pct=100 * table["found"].astype(float), excluded_pct=100 * table["excluded"].astype(float)
-    )
-    keys = ["layout", "what", "n"]
+    table, keys = pd.DataFrame(rows), ["layout", "what", "n"]
+    alone = table["what"].str.startswith("all ranks")  # one row of each sample
+    table["samples"] = table["layout"].map(table[alone].groupby("layout").size())
+    table["difference"] = 100 * table["lead"]
+    for share, name in (("held", "coverage_pct"), ("found", "apart_pct"), ("excluded", "excluded_pct")):
+        table[name] = 100 * table[share].astype(float)
+    keys = [*keys, "samples"]
     held, found = table[table["held"].notna()], table[table["found"].notna()]
-    return (
-        held.groupby(keys, sort=False)[["coverage_pct", "width"]].mean().reset_index(),
-        found.groupby([*keys, "difference"], sort=False)[["apart_pct", "excluded_pct"]].mean().reset_index(),
-    )
+    covered, power = ["coverage_pct", "width"], ["apart_pct", "excluded_pct"]
+    return {
+        "compare.csv": held.groupby(keys, sort=False)[covered].mean().reset_index(),
+        "compare_power.csv": found.groupby([*keys, "difference"], sort=False)[power].mean().reset_index(),
+    }

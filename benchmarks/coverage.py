@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from compared import compare_tables
+from compared import LAYOUTS, compare_tables, samples_of
 from draws import SEED_SPREAD, TEMPLATE_ICC, chances
 from layouts import SCALES, Layout, layout_of
 from scipy.stats import norm
@@ -350,18 +350,21 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=1000, help="resamples of each")
     parser.add_argument("--scales", nargs="+", choices=SCALES, default=list(SCALES), help="their layouts")
     parser.add_argument(
-        "--compare", action="store_true", help="instead of the scales, simulate what polyreward compare says"
+        "--compare",
+        nargs="+",
+        choices=LAYOUTS,
+        metavar="LAYOUT",
+        help=f"simulate polyreward compare instead of the scales: {', '.join(LAYOUTS)}",
     )
     parser.add_argument("--out", type=Path, help="folder for the tables that docs show: docs/data/coverage")
     options = parser.parse_args()
     facts = {"samples": options.repetitions, "resamples": options.samples}
     if options.compare:
-        covered, power = compare_tables(options.repetitions, options.samples)
+        rows = [samples_of(name, options.repetitions, options.samples) for name in options.compare]
+        tables = compare_tables([row for of_layout in rows for row in of_layout])
         if options.out:
-            tables = {"compare.csv": covered, "compare_power.csv": power}
-            write_data(options.out, tables, facts, "compare_run.csv")
-        for one in (covered, power):
-            print(one.to_markdown(index=False, floatfmt=".1f") + "\n")
+            write_data(options.out, tables, {"resamples": options.samples}, "compare_run.csv")
+        print("\n\n".join(table.to_markdown(index=False, floatfmt=".1f") for table in tables.values()))
         return
     table = coverage_table(options.repetitions, options.samples, options.scales)
     if options.out:
