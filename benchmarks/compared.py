@@ -157,8 +157,8 @@ def compare_tables(rows: Sequence[dict]) -> dict[str, pd.DataFrame]:
         rows: of samples_of.
     """
     table, keys = pd.DataFrame(rows), ["layout", "what", "n"]
-    alone = table["what"].str.startswith("all ranks")  # one row of each sample
-    table["samples"] = table["layout"].map(table[alone].groupby("layout").size())
+    of_samples = table["what"].str.startswith("all ranks")  # one row of each sample
+    table["samples"] = table["layout"].map(table[of_samples].groupby("layout").size())
     table["difference"] = 100 * table["lead"]
     for share, name in (("held", "coverage_pct"), ("found", "apart_pct"), ("excluded", "excluded_pct")):
         table[name] = 100 * table[share].astype(float)
