@@ -7,12 +7,30 @@ from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
 FILES = (  # patterns; MANIFEST.in has them for the source archive
-    "resources/languages.yaml",
+    # What score, inspect, compare, matrix and claims read
     "workflow/catalog/*.yaml",
     "workflow/papers/*/*.yaml",
     "workflow/papers/*/printed/*.csv",
     "workflow/report/page/*",
     "workflow/schemas/*",
+    # What Snakemake reads for a dry run, by which gpu-check and plan go
+    "Snakefile",
+    "config.yaml",
+    "docs/data/*/costs.csv",
+    "resources/**/*.*",
+    "workflow/artifacts.yaml",
+    "workflow/accelerate/*.yaml",
+    "workflow/notebooks/*.py",
+    "workflow/report/*.rst",
+    "workflow/rules/*.smk",
+    "workflow/scales/*.yaml",
+    "workflow/scripts/analyse/*.py",
+    "workflow/scripts/artifacts/*.py",
+    "workflow/scripts/prepare/*.py",
+    "workflow/scripts/score/*.py",
+    "workflow/scripts/sources/*.py",
+    "workflow/scripts/train/*.py",
+    "workflow/scripts/translate/*.py",
 )
 
 

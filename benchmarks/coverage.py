@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from compared import LAYOUTS, compare_tables, samples_of
+from draws import SEED_SPREAD, TEMPLATE_ICC, chances
 from layouts import SCALES, Layout, layout_of
-from scipy.stats import beta, norm
+from scipy.stats import norm
 
 from polyreward.analysis.accuracies import Accuracies, split_cases
 from polyreward.analysis.bootstrap import Interval, resampled_means, share_interval
@@ -25,8 +27,8 @@ from polyreward.think_as_locals.comparison import MEASURES, judge_draws
 from polyreward.think_as_locals.learning import learning_table
 
 CONFIDENCE = 0.95
-TEMPLATE_ICC, TOPIC_ICC = 0.5, 0.15  # how alike the pairs of a template and the items of a topic are
-SEED_SPREAD, SEEDS = 0.03, 3  # of a model's score between trainings (standard deviation), and trainings
+TOPIC_ICC = 0.15  # how alike the items of a topic are
+SEEDS = 3  # trainings of a model
 LANGUAGES = ["es", "it", "ko", "zh"]  # in which claims compare
 SCORERS = 13  # on CARB's leaderboard
 SECTIONS = ["chat", "chat_hard", "safety", "reasoning"]
@@ -46,24 +48,6 @@ model differ by 3 points (standard deviation). Over so many samples a coverage o
 {high:.1%}. The ranks are of equal scorers: each interval must hold every rank."""
 
 Found = Iterator[tuple[str, str, float, float, float]]  # what, n, low and high end, truth
-
-
-def chances(
-    generator: np.random.Generator, means: np.ndarray, icc: float, clusters: np.ndarray | None = None
-) -> np.ndarray:
-    """Draw chances of being right around such means (rows, scorers).
-
-    What is hard for one scorer is hard for others.
-
-    Args:
-        icc: correlation of answers within a cluster.
-        clusters: of each row, which is equally hard for all its rows; None where each row is one.
-    """
-    clusters = np.arange(len(means)) if clusters is None else clusters
-    size = clusters.max() + 1
-    normal = generator.normal(size=(size, 1)) + generator.normal(size=(size, means.shape[1]))
-    spread = 1 / icc - 1
-    return beta.ppf(norm.cdf(normal[clusters] / np.sqrt(2)), means * spread, (1 - means) * spread)
 
 
 def scores_of(rows: pd.DataFrame, keys: Sequence[tuple[str, str]], right: np.ndarray) -> pd.DataFrame:
@@ -346,30 +330,46 @@ def coverage_table(repetitions: int, samples: int, scales: Sequence[str] = tuple
     return table.groupby(keys, sort=False)[["coverage", "width"]].mean().reset_index()
 
 
-def write_data(folder: Path, table: pd.DataFrame, facts: dict) -> None:
-    """Write the table that docs show, with these facts, the machine and the commit in run.csv."""
+def write_data(folder: Path, tables: dict[str, pd.DataFrame], facts: dict, run: str) -> None:
+    """Write the tables that docs show, and in the file `run` these facts, the machine and the commit."""
     folder.mkdir(parents=True, exist_ok=True)
     git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--abbrev=8"]
     commit = subprocess.run(git, text=True, capture_output=True, check=True).stdout.strip()
-    table.to_csv(folder / "coverage.csv", index=False, float_format="%.2f")
-    pd.DataFrame([{**facts, "machine": hardware(), "commit": commit}]).to_csv(folder / "run.csv", index=False)
-    write_sums(folder, ["coverage.csv", "run.csv"], folder / "SHA256SUMS")
+    for name, table in tables.items():
+        table.to_csv(folder / name, index=False, float_format="%.2f")
+    pd.DataFrame([{**facts, "machine": hardware(), "commit": commit}]).to_csv(folder / run, index=False)
+    write_sums(folder, sorted(path.name for path in folder.glob("*.csv")), folder / "SHA256SUMS")
 
 
 def main() -> None:
-    """Print one table."""
+    """Print one table, or two of `polyreward compare`."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
     parser.add_argument("--repetitions", type=int, default=1000, help="simulated samples of each size")
     parser.add_argument("--samples", type=int, default=1000, help="resamples of each")
     parser.add_argument("--scales", nargs="+", choices=SCALES, default=list(SCALES), help="their layouts")
+    parser.add_argument(
+        "--compare",
+        nargs="+",
+        choices=LAYOUTS,
+        metavar="LAYOUT",
+        help=f"simulate polyreward compare instead of the scales: {', '.join(LAYOUTS)}",
+    )
     parser.add_argument("--out", type=Path, help="folder for the tables that docs show: docs/data/coverage")
     options = parser.parse_args()
+    facts = {"samples": options.repetitions, "resamples": options.samples}
+    if options.compare:
+        rows = [samples_of(name, options.repetitions, options.samples) for name in options.compare]
+        tables = compare_tables([row for of_layout in rows for row in of_layout])
+        if options.out:
+            write_data(options.out, tables, {"resamples": options.samples}, "compare_run.csv")
+        print("\n\n".join(table.to_markdown(index=False, floatfmt=".1f") for table in tables.values()))
+        return
     table = coverage_table(options.repetitions, options.samples, options.scales)
     if options.out:
         as_shown = table[["scale", "what", "n", "width"]].assign(coverage_pct=100 * table["coverage"])
-        write_data(options.out, as_shown, {"samples": options.repetitions, "resamples": options.samples})
+        write_data(options.out, {"coverage.csv": as_shown}, facts, "run.csv")
     shown = table[["scale", "what", "n"]].assign(coverage=table["coverage"].map("{:.1%}".format))
     shown["mean width"] = table["width"].map("{:.1f}".format)
     reach = norm.isf((1 - 0.95) / 2) * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / options.repetitions)

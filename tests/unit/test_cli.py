@@ -65,7 +65,7 @@ def test_plan_takes_overlays_as_snakemake_does(monkeypatch, arguments, targets, 
     asked = {}
     monkeypatch.setattr("polyreward.ops.planning.plan_text", lambda *given: asked.update(given=given) or "")
     assert cli.main(["plan", *arguments.split()]) == 0
-    assert asked["given"] == (targets, files, ROOT, None)
+    assert asked["given"] == (targets, files, ROOT, None, ROOT)
 
 
 def test_score_writes_a_parquet_and_prints_a_table(reward_folder, rows_file, tmp_path, capsys):

@@ -10,15 +10,18 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from short_texts import SHORT
 from support import ROOT, checkout
 from tiny_models import ROWS
 
 from polyreward import cli
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-PIPELINE = [Requirement(one).name for one in PROJECT["optional-dependencies"]["pipeline"]]
+EXTRA = PROJECT["optional-dependencies"]["pipeline"]
+PIPELINE = [Requirement(one).name for one in EXTRA]
 
 
 def with_what_they_need(requirements):
@@ -35,40 +38,61 @@ def with_what_they_need(requirements):
     return {canonicalize_name(name) for name, _ in found}
 
 
+PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+
+
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    """Return the folder of an environment that has the wheel and, as links, what the wheel declares."""
+def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     source = checkout(folder / "source")
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, source)
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    shutil.copytree(ROOT / "docs/data", source / "docs/data")
     build = ["wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", folder, source]
-    subprocess.run([*pip, *build], check=True)
+    subprocess.run([*PIP, *build], check=True)
     (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def environment(folder, wheel, requirements):
+    """Make an environment that has the wheel and, as links, the packages that it requires; return its folder."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
     (packages,) = folder.glob("venv/lib/python*/site-packages")
-    for name in with_what_they_need(PROJECT["dependencies"]):
+    for name in with_what_they_need(requirements):
         found = distribution(name)
         for top in {file.parts[0] for file in found.files} - {"..", "__pycache__"}:
             if not (packages / top).exists():
                 (packages / top).symlink_to(Path(found.locate_file(top)))
     into = ["--python", folder / "venv/bin/python", "install", "--no-deps", "--no-index", wheel]
-    subprocess.run([*pip, *into], check=True)
+    subprocess.run([*PIP, *into], check=True)
     return folder / "venv"
 
 
-@pytest.fixture
-def run(installed, tmp_path):
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    return environment(tmp_path_factory.mktemp("bare"), wheel, PROJECT["dependencies"])
+
+
+@pytest.fixture(scope="module")
+def with_pipeline(wheel, tmp_path_factory):
+    return environment(tmp_path_factory.mktemp("pipeline"), wheel, [*PROJECT["dependencies"], *EXTRA])
+
+
+def runner(environment, folder):
     def run(*arguments, status=0):
         ran = subprocess.run(
-            [installed / "bin/polyreward", *map(str, arguments)], cwd=tmp_path, text=True, capture_output=True,
-            env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
+            [environment / "bin/polyreward", *map(str, arguments)], cwd=folder, text=True, capture_output=True,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(folder), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
         )  # fmt: skip
         assert ran.returncode == status, ran.stderr
         return ran.stderr if status else ran.stdout
 
     return run
+
+
+@pytest.fixture
+def run(installed, tmp_path):
+    return runner(installed, tmp_path)
 
 
 @pytest.fixture
@@ -112,6 +136,33 @@ def test_claims_of_a_papers_folder(run):
     folder = ROOT / "workflow/papers/m_rewardbench"
     assert "nothing is missing" in run("claims", "check", folder)
     assert "holds" in run("claims", "verdicts", folder)
+
+
+@pytest.mark.slow
+def test_gpu_check_and_plan_with_the_extra(with_pipeline, trained, tmp_path):
+    """A scale of the wheel's with an overlay of the user's, whose paths and results are in the user's folder."""
+    run = runner(with_pipeline, tmp_path)
+    own = {"mine": {"kind": "classifier", "path": "models/mine"}}
+    shutil.copytree(trained["tiny-llama"], tmp_path / "models/mine")
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump({**SHORT, "results": "made", "reward_models": own}))
+    (project,) = with_pipeline.glob("lib/python*/site-packages/polyreward/project")
+    before = {path: path.stat().st_mtime_ns for path in project.rglob("*")}
+    overlays = ["--configfile", "workflow/scales/tiny.yaml", "mine.yaml"]
+    assert "scoring, models/mine" in run("gpu-check", "--device", "cpu", *overlays)
+    assert (tmp_path / "made/throughputs.json").is_file()
+    assert "Jobs that gpu-check tried: " in run("plan", *overlays)
+    assert "reference run" in run("plan", "results")  # the costs of mini's are in the wheel
+    assert "mine2.yaml: no such file" in run("plan", "--configfile", "mine2.yaml", status=1)
+    assert {path: path.stat().st_mtime_ns for path in project.rglob("*")} == before  # it may be read-only
+    assert {path.name for path in tmp_path.iterdir()} <= {"made", "mine.yaml", "models", ".cache", ".config"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", sorted(cli.NEEDED))
+def test_what_needs_the_extra_names_it_in_one_line(run, command):
+    said = run(command, status=1)
+    assert said.startswith(f"polyreward: {command}: needs {' and '.join(cli.NEEDED[command])}")
+    assert said.endswith("pip install 'polyreward[pipeline]'\n") and said.count("\n") == 1
 
 
 @pytest.mark.slow

@@ -109,7 +109,14 @@ def test_each_command_is_tried():
         "source ",
         ".venv/bin/python ",
         "polyreward/.venv/bin/snakemake",
-        *(".venv/bin/pip wheel ", "python3 -m venv ", "/tmp/wheel/bin/"),  # tests/unit/test_wheel.py
+        # tests/unit/test_wheel.py
+        *(
+            ".venv/bin/pip wheel ",
+            "python3 -m venv ",
+            "/tmp/wheel/bin/",
+            "pip install ",
+            "polyreward gpu-check",
+        ),
     )
     tried = ("make", *SNAKEMAKE, *POLYREWARD, INSTALL, *others)
     assert len(commands()) > 80

@@ -237,14 +237,11 @@ rule transfer_claims:
 rule printed:
     # What the papers' printed tables say by themselves: no model, no scores.
     input:
-        expand(
-            FILE("workflow/papers/{file}.csv"),
-            file=[
-                *("transfer/printed/table1", "transfer/printed/table2", "transfer/printed/tables3to7"),
-                *("transfer/printed/rewardbench_sizes", "carb/printed/leaderboard"),
-                *("carb/printed/correlation", "carb/printed/think_as_locals"),
-            ],
-        ),
+        [
+            FILE(f"workflow/papers/{name}/printed/{table}.csv")
+            for name, facts in CHECKED.items()
+            for table in checked_tables(facts)
+        ],
     output:
         **table_files("printed"),
     log:
@@ -254,6 +251,7 @@ rule printed:
     conda:
         "../../envs/plot.yaml"
     params:
+        papers=CHECKED,
         benchmark=CATALOG.benchmark(ANCHORS[0]),
         level=INTERVAL["confidence"],
         confidence=CONFIDENCE,

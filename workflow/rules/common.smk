@@ -33,6 +33,7 @@ from polyreward.sheet.data import (
 from polyreward.sheet.engines import Engine, engine_of
 from polyreward.settings.reward_models import as_entry
 from polyreward.settings.think_as_locals import WARMUPS, WITHOUT_CRITERIA
+from polyreward.sheet.papers import checked_tables, checks_of
 from polyreward.sheet.scorers import (
     ANCHORS,
     CARB_TEXT,
@@ -49,6 +50,7 @@ PLAN = read_plan(workflow, config, report)
 # config.yaml; workflow/catalog/; workflow/papers/; where models lie; tables and figures
 SETTINGS, CATALOG, PAPERS = PLAN.settings, PLAN.catalog, PLAN.papers
 SHORTS = {name: paper.facts["short"] for name, paper in PAPERS.items()}  # how tables call a paper
+CHECKED = {name: paper.facts for name, paper in PAPERS.items() if checks_of(paper.facts)}
 MODELS, ARTIFACTS = PLAN.models, PLAN.artifacts
 caption, table_files, figure_files = ARTIFACTS.caption, ARTIFACTS.table_files, ARTIFACTS.figure_files
 # What a job asks of a machine: one with models, one with tables, one with TF-IDF

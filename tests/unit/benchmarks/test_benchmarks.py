@@ -2,9 +2,12 @@
 
 import runpy
 
+import numpy as np
+import pandas as pd
 import pytest
 from support import ROOT
 
+from polyreward.analysis.comparison import Benchmark
 from polyreward.core.errors import PolyrewardError
 
 # Few templates, or hardly one that differs: shares go by steps, and intervals hold more than they say
@@ -46,6 +49,24 @@ def test_layouts_are_those_that_the_scales_settings_draw(benchmark):
     assert sizes["paper"][:2] == (2985, 2985 - 5 * 164)
     assert sizes["gpu"][1:] == (4 * 150, 10 * 4 * 12, 23 * 4, 3 * 4 * 10)
     assert set(layouts["mini"].judged_rows["subset"].value_counts()) == {2}
+
+
+def test_compare_is_simulated_with_known_differences_and_their_truths(benchmark):
+    found = benchmark("compared")
+    rows = pd.DataFrame({"id": list("abc"), "template": list("abc"), "subset": ["u", "v", "v"]})
+    sections = Benchmark("made up", {"one": ["u", "v"], "two": ["v"]}, {"u": 6})
+    means, truth = found["accuracies"](found["Items"](rows, sections, []))
+    of_v = 0.6 + 0.15 * np.sin(1)
+    assert means.tolist() == pytest.approx([0.6, of_v, of_v])
+    first = (6 * 0.6 + 2 * of_v) / 8
+    assert truth == pytest.approx({"one": first, "two": of_v, "overall": (first + of_v) / 2})
+    tables = found["compare_tables"](found["samples_of"]("few clusters of 10", 2, 20))
+    assert (tables["compare.csv"]["samples"] == 2).all() and tables["compare.csv"][
+        "coverage_pct"
+    ].notna().all()
+    leads = tables["compare_power.csv"].groupby("what")["difference"].agg(list)
+    assert leads["two models"] == leads["two models, 3 trainings each"] == pytest.approx([0, 3, 6, 12])
+    assert leads["any of 6 pairs of 4 models"] == [0]
 
 
 def round_of(*rewards, tokens=100):

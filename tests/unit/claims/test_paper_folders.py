@@ -170,6 +170,18 @@ def test_all_that_is_missing_or_wrong_is_named_at_once(write, capsys):
     assert "11 problems" in said
 
 
+def test_what_checks_and_accuracies_name_has_to_be_there(write):
+    tables = {name: dict(entry) for name, entry in FACTS["tables"].items()}
+    tables["scores"]["accuracies"] = {"benchmark": "b", "model": "modell"}
+    rank = {"table": "score", "called": "it", "column": "id", "items": 5, "note": "n"}
+    folder = write({}, tables=tables, checks={"rank": rank, "average": {"tables": ["words"]}})
+    said = "\n".join(folder_problems(folder))
+    assert "checks: no `score` among `tables`" in said and "average: `words` has no `averages`" in said
+    assert "scores.csv: no column `modell`" in said
+    said = "\n".join(folder_problems(write({}, checks={"rank": rank | {"table": "scores", "column": "idd"}})))
+    assert "scores.csv: no column `idd`" in said
+
+
 def test_a_rule_without_a_threshold_and_a_folder_without_files_are_named(write, tmp_path):
     entry = claim(LEAD)
     folder = write({"so": entry})

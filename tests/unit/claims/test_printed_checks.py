@@ -9,31 +9,34 @@ from scipy.stats import pearsonr
 from support import ROOT, refused, script
 
 from polyreward.analysis.comparison import Benchmark
-from polyreward.claims.printed_checks import (
-    COLUMNS,
-    FILES,
-    effective_pairs,
-    implied_n,
-    printed_checks,
-    table_name,
-)
+from polyreward.claims.printed_checks import COLUMNS, effective_pairs, implied_n, printed_checks
 from polyreward.core.tables import read_csv, write_table
 from polyreward.core.yaml_files import read_yaml
+from polyreward.sheet.papers import checked_tables, read_papers
 from polyreward.transfer.printed_leads import plotted_leads
 
 FACTS = read_yaml(ROOT / "workflow/catalog/benchmarks.yaml")["rewardbench"]
 BENCHMARK = Benchmark("rewardbench", FACTS["sections"], FACTS["weights"])
+PAPERS = {name: paper.facts for name, paper in read_papers(ROOT).items() if paper.facts.get("checks")}
 TABLES = {
-    table_name(path): read_csv(path)
-    for path in (ROOT / "workflow/papers").glob("*/printed/*.csv")
-    if table_name(path) in FILES
+    f"{name}_{table}": read_csv(ROOT / f"workflow/papers/{name}/printed/{table}.csv")
+    for name, facts in PAPERS.items()
+    for table in checked_tables(facts)
 }
 LLAMA, QWEN3, QWEN7 = "Llama-3.2-3B-Instruct", "Qwen2.5-3B-Instruct", "Qwen2.5-7B-Instruct"
 PAIRS = {"chat": 358, "chat_hard": 456, "safety": 740, "reasoning": 1968**2 / (984**2 / 447 + 6 * 164)}
 
 
+def of_papers(tables):
+    """Tables by paper, from tables by paper and table."""
+    return {
+        name: {key.removeprefix(f"{name}_"): one for key, one in tables.items() if key.startswith(f"{name}_")}
+        for name in PAPERS
+    }
+
+
 def checked(**changed):
-    return printed_checks({**TABLES, **changed}, BENCHMARK, 0.95)
+    return printed_checks(PAPERS, of_papers({**TABLES, **changed}), BENCHMARK, 0.95)
 
 
 @pytest.fixture(scope="module")
@@ -168,6 +171,33 @@ def test_a_gain_is_the_trained_judge_minus_its_base(table):
     assert found["low"].isna().all() and found["note"].str.startswith("No interval").all()
 
 
+def test_a_third_paper_is_checked_by_what_its_folder_says():
+    facts = {
+        "arxiv": "2601.00001",
+        "tables": {"board": {"where": "Table 9", "keys": ["name"], "averages": {"mean": ["a", "b"]}}},
+        "checks": {
+            "average": {"tables": ["board"]},
+            "rank": {
+                "table": "board",
+                "called": "its board",
+                "column": "mean",
+                "items": 100,
+                "note": "Made up.",
+            },
+        },
+    }
+    board = pd.DataFrame({"name": ["x", "y"], "a": [80.0, 60.0], "b": [70.0, 50.0], "mean": [75.0, 50.0]})
+    found = printed_checks({"third": facts}, {"third": {"board": board}}, BENCHMARK, 0.95)
+    assert set(found["paper"]) == {"third"} and found["check"].tolist() == ["average", "rank"]
+    assert found["tables"].tolist() == ["Table 9", "its board"] and found["value"].tolist() == [1, 25]
+    reach = 1.959964 * 100 * sqrt((0.75 * 0.25 + 0.5 * 0.5) / 100)
+    assert found["high"].iloc[1] == pytest.approx(25 + reach, abs=1e-4)
+    said = refused(
+        printed_checks, {"third": facts}, {"third": {"board": board.drop(columns="b")}}, BENCHMARK, 0.95
+    )
+    assert "workflow/papers/third/printed/board.csv: no column `b`" in said
+
+
 def test_all_that_is_wrong_in_the_files_is_named_at_once():
     bad = {
         "transfer_table1": TABLES["transfer_table1"].drop(columns="safety"),
@@ -183,7 +213,9 @@ def test_all_that_is_wrong_in_the_files_is_named_at_once():
     )
     assert "rewardbench_sizes.csv: no row of `math-prm`" in said
     tables = {file: table for file, table in TABLES.items() if file != "carb_correlation"}
-    assert "carb/printed/correlation.csv: no such file" in refused(printed_checks, tables, BENCHMARK, 0.95)
+    assert "carb/printed/correlation.csv: no such file" in refused(
+        printed_checks, PAPERS, of_papers(tables), BENCHMARK, 0.95
+    )
 
 
 def test_the_table_for_readers_has_signs_counts_and_intervals(table):

@@ -10,6 +10,7 @@ from hub_layout import cache, write_files  # noqa: F401 - cache is a fixture
 from published_repositories import DATASETS, dataset_files
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
+from support import ROOT
 from tiny_models import ROWS
 
 from polyreward import cli
@@ -18,12 +19,14 @@ from polyreward.analysis.comparison import Benchmark, Comparison
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl, write_jsonl
 from polyreward.core.tables import read_csv
+from polyreward.core.yaml_files import read_yaml
 from polyreward.evaluation import matrix_run, score
 from polyreward.evaluation.matrix import (
     LENGTH,
     MODEL,
     own_sections,
     printed_models,
+    printed_on,
     same_items,
     transfer_matrix,
 )
@@ -31,6 +34,7 @@ from polyreward.evaluation.matrix_run import find_pairs, hub_files
 from polyreward.evaluation.matrix_shown import FILES, draw_matrix, printed_table, summary
 from polyreward.scoring.families import load_reward_model
 from polyreward.scoring.pairs import score_rows
+from polyreward.sheet.papers import Paper, read_papers
 from polyreward.sources import hub_data
 
 QUICK = Interval(samples=400, confidence=0.95, seed=1)
@@ -185,7 +189,7 @@ def test_a_single_cluster_has_no_interval_and_says_so():
 
 
 def test_printed_models_are_as_printed_with_their_losses():
-    found = printed_models(["en", "es", "ko"])
+    found = printed_models(["en", "es", "ko"], read_papers(ROOT).values())
     average = found[found["section"] == "avg"]
     row = one(average, model="ArmoRM-Llama3-8B-v0.1", language="es")
     assert (row["accuracy_pct"], row["loss_points"]) == (80.1, 10.3)
@@ -196,6 +200,17 @@ def test_printed_models_are_as_printed_with_their_losses():
     assert set(found["language"]) == {"en", "es", "ko", "all"}
     chat = one(found, model="Llama-3.2-3B-Instruct", trained_in="es", language="en", section="chat")
     assert chat["accuracy_pct"] == 82.1
+
+
+def test_a_third_papers_models_are_shown_by_its_folder(tmp_path):
+    facts = read_yaml(ROOT / "workflow/papers/m_rewardbench/paper.yaml")
+    facts["tables"]["table2"]["accuracies"] = {"benchmark": "M-RewardBench", "model": "reward_model"}
+    paper = Paper(ROOT / "workflow/papers/m_rewardbench", facts, {})
+    found = printed_models(["en", "es"], [paper])
+    assert printed_on([paper]) == {"arXiv 2410.15522": "M-RewardBench"}
+    row = one(found, model="GPT-4 Turbo", language="es")
+    assert row["accuracy_pct"] == 84.7 and pd.isna(row["loss_points"])  # no English in its table
+    assert set(found["paper"]) == {"arXiv 2410.15522"} and len(found) == 10
 
 
 # --- what is refused

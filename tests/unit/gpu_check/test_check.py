@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from short_texts import SHORT
 from tiny_models import ROOT
 from transformers import AutoTokenizer
 
@@ -23,23 +24,6 @@ from polyreward.ops.trials import FILE, trials_of
 from polyreward.sheet.entries import read_models
 
 TINY, GPU = "workflow/scales/tiny.yaml", "workflow/scales/gpu.yaml"
-FEW = {"batch_size": 2, "gradient_accumulation": 1}
-SHORT = {
-    "scoring": {"max_length": 96, "token_budget": 256},
-    "reward_model": {"max_length": 96, **FEW},
-    "think_as_locals": {
-        "warmup": {"max_length": 256, **FEW},
-        "grpo": {"max_length": 512, "max_new_tokens": 2, "batch_size": 4, "gradient_accumulation": 1},
-        "judge": {"max_length": 512, "max_new_tokens": 3},
-        "judge_token_budget": 1024,
-    },
-    "carb": {"grpo": {"max_length": 96, "max_new_tokens": 2, "batch_size": 4, "gradient_accumulation": 1}},
-    "alignment": {
-        "sampling": {"max_new_tokens": 4, "batch_size": 2},
-        "sft": {"max_length": 96, **FEW},
-        "dpo": {"max_length": 96},
-    },
-}
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,12 @@
 """Check the papers' printed tables against themselves, without any model."""
 
+from pathlib import Path
+
 import pandas as pd
 
 from polyreward.analysis.comparison import Benchmark
 from polyreward.artifacts.renderings import as_cells, with_interval, write_artifact
-from polyreward.claims.printed_checks import COLUMNS, printed_checks, table_name
+from polyreward.claims.printed_checks import COLUMNS, printed_checks
 from polyreward.core.tables import read_csv
 from polyreward.ops.jobs import run
 
@@ -30,8 +32,11 @@ def _form(check: str, what: str) -> str:
 
 def main(snakemake):
     params = snakemake.params
-    tables = {table_name(path): read_csv(path) for path in snakemake.input}
-    table = printed_checks(tables, Benchmark(**params.benchmark), params.level)
+    tables = {
+        name: {Path(path).stem: read_csv(path) for path in snakemake.input if Path(path).parts[-3] == name}
+        for name in params.papers
+    }
+    table = printed_checks(params.papers, tables, Benchmark(**params.benchmark), params.level)
     shown = display_checks(table, params.confidence)
     write_artifact(table, COLUMNS, params.caption, "printed", snakemake.output, shown)
 

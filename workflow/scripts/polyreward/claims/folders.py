@@ -1,19 +1,21 @@
 """A paper's folder: all that is missing or wrong in it, and the verdicts that its printed tables allow."""
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
 
 from polyreward.claims.estimate import UntestableError
 from polyreward.claims.printed import ROUNDING, Printed, read_printed
+from polyreward.claims.printed_checks import checked_columns
 from polyreward.claims.quantities import QUANTITIES, quantity_problems
 from polyreward.claims.table import claims_table, rule_hash
 from polyreward.core.errors import raise_all
 from polyreward.core.yaml_files import read_yaml
 from polyreward.settings.messages import Places
 from polyreward.settings.paper import FILES
-from polyreward.sheet.papers import Paper, file_problems, read_paper
+from polyreward.sheet.papers import Paper, checked_tables, checks_of, file_problems, read_paper
 
 OPTIONAL = "settings.yaml"
 
@@ -86,6 +88,9 @@ def _table_problems(folder: Path, facts: dict) -> Iterator[str]:
     for path in sorted((folder / "printed").glob("*.csv")):
         if path.stem not in entries:
             yield f"{path}: it has no source; add `{path.stem}` to `tables` in paper.yaml, or delete it"
+    of_checks = [*_check_problems(facts)]
+    yield from (f"{places.of(('checks',))}: checks: {problem}" for problem in of_checks)
+    needed = {} if of_checks else checked_columns(facts)
     for name, entry in entries.items():
         path, where = folder / "printed" / f"{name}.csv", places.of(("tables", name))
         if entry["source"] not in facts["sources"]:
@@ -96,6 +101,9 @@ def _table_problems(folder: Path, facts: dict) -> Iterator[str]:
         table = read_printed(path, entry["keys"])
         pairs = entry.get("pairs")
         named = [*entry["keys"], *(pairs if isinstance(pairs, dict) else [])]
+        shown = entry.get("accuracies") or {}
+        named += [column for role, column in shown.items() if role != "benchmark"]
+        named += chain.from_iterable(needed.get(name, ()))
         for column, parts in entry.get("averages", {}).items():
             named += [column, *parts]
         missing = [column for column in dict.fromkeys(named) if column not in table]
@@ -116,6 +124,17 @@ def _table_problems(folder: Path, facts: dict) -> Iterator[str]:
         if table.duplicated(entry["keys"]).any():
             twice = table.loc[table.duplicated(entry["keys"]), entry["keys"]].iloc[0].tolist()
             yield f"{path}: two rows of {', '.join(map(str, twice))}; keep one, or add a column to `keys`"
+
+
+def _check_problems(facts: dict) -> Iterator[str]:
+    """Yield which tables `checks` names without an entry, or without the averages that it is about."""
+    entries, checks = facts.get("tables", {}), checks_of(facts)
+    for name in (one for one in checked_tables(facts) if one not in entries):
+        yield f"no `{name}` among `tables`; correct it, or add it there"
+    for kind in ("average", "copied"):
+        for name in checks.get(kind, {}).get("tables", []):
+            if name in entries and not entries[name].get("averages"):
+                yield f"{kind}: `{name}` has no `averages`; add them in `tables`, or take it out"
 
 
 def _untestable(paper: Paper, places: Places) -> Iterator[str]:

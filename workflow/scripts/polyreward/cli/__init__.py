@@ -2,6 +2,7 @@
 
 import os
 import sys
+from importlib.util import find_spec
 
 import click
 
@@ -36,14 +37,17 @@ def main(arguments: list[str] | None = None) -> int:
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 120, "show_default": True}
 
 
-# Commands that need no checkout: the wheel has the files that they read (setup.py), and their packages
-ANYWHERE = ("claims", "compare", "inspect", "matrix", "score")
+# Commands that need no checkout: the wheel has the files that they read (setup.py)
+ANYWHERE = ("claims", "compare", "gpu-check", "inspect", "matrix", "plan", "score")
+# Packages of the extra `pipeline` that some of them need too
+NEEDED = {"gpu-check": ("snakemake", "trl"), "plan": ("snakemake",)}
 # Commands for who works on polyreward itself
 MAINTAINERS = ("catalog", "envs", "lock", "overlays", "settings")
 NO_CHECKOUT = (
     "{}: needs a checkout of the project, with its own environment. Clone it, run `make env` in it, and give"
     " this command there as .venv/bin/polyreward"
 )
+NO_PACKAGES = "{}: needs {}, which the wheel installs on request: pip install 'polyreward[pipeline]'"
 
 
 class Commands(click.Group):
@@ -66,10 +70,13 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; raise PolyrewardError where it needs a checkout and there is none."""
+        """Find a command; raise PolyrewardError where it needs a checkout or packages that are missing."""
         name, command, rest = super().resolve_command(ctx, args)
         if not IN_CHECKOUT and name not in ANYWHERE:
             raise PolyrewardError(NO_CHECKOUT.format(name))
+        missing = [package for package in NEEDED.get(name, ()) if find_spec(package) is None]
+        if missing and not IN_CHECKOUT:
+            raise PolyrewardError(NO_PACKAGES.format(name, " and ".join(missing)))
         return name, command, rest
 
 

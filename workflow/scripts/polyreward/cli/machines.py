@@ -5,7 +5,15 @@ from pathlib import Path
 
 import click
 
-from polyreward.cli.shared import EXISTING_FILE, OF_SCALE, OVERLAYS, RESULTS, Listing, scale_overlays
+from polyreward.cli.shared import (
+    EXISTING_FILE,
+    OF_SCALE,
+    OVERLAYS,
+    RESULTS,
+    Listing,
+    project_for_snakemake,
+    scale_overlays,
+)
 from polyreward.core.project import ROOT
 
 
@@ -32,7 +40,10 @@ def plan(targets: tuple[str, ...], configfile: tuple[str, ...], throughputs: Pat
     whole = len(targets) == 1 and scale_of(Path(targets[0]), ROOT)
     files = [Path(target, "all") if whole else Path(target) for target in targets if whole or "/" in target]
     overlays = list(configfile) or (overlays_of_file(files[0], ROOT) if files else [])
-    print(plan_text(["all"] if whole else list(targets) or ["all"], overlays, ROOT, throughputs))
+    made = ["all"] if whole else list(targets) or ["all"]
+    speeds = throughputs and throughputs.absolute()
+    with project_for_snakemake(overlays) as (overlays, root, below):
+        print(plan_text(made, overlays, root, speeds, below))
 
 
 @click.command(
@@ -93,7 +104,8 @@ def gpu_check(configfile: tuple[str, ...], device: str) -> None:
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # before torch is imported, which looks for devices then
     from polyreward.gpu_check.check import check_scale
 
-    check_scale(configfile, ROOT, device)
+    with project_for_snakemake(configfile) as (overlays, root, below):
+        check_scale(overlays, root, device, below)
 
 
 @click.command(

@@ -1,11 +1,15 @@
 """What several commands share: the folders they work in, and how an option is given."""
 
-from collections.abc import Sequence
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
-from polyreward.core.project import ROOT
+from polyreward.core.errors import raise_all
+from polyreward.core.project import IN_CHECKOUT, ROOT
 
 PATH = click.Path(path_type=Path)
 EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -30,6 +34,30 @@ def scale_overlays(results: Path | None, configfile: Sequence[str], root: Path =
     from polyreward.ops.scales import overlays_of
 
     return overlays_of(results, root, configfile) if results else list(configfile)
+
+
+@contextlib.contextmanager
+def project_for_snakemake(configfile: Sequence[str]) -> Iterator[tuple[list[str], Path, Path]]:
+    """Yield a scale's overlays, the project's folder for a dry run, and the folder that results are below.
+
+    Without a checkout the project is a temporary folder, which becomes the current one. It has links to the
+    wheel's files, and to all else of the folder that was current, as paths in overlays may lead there.
+
+    Raises:
+        PolyrewardError: overlays that neither that folder nor the wheel has.
+    """
+    if IN_CHECKOUT:
+        yield list(configfile), ROOT, ROOT
+        return
+    here, overlays = Path.cwd(), [os.path.abspath(one) if Path(one).is_file() else one for one in configfile]
+    scales = ", ".join(str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("workflow/scales/*")))
+    missing = (one for one in overlays if not (ROOT / one).is_file())
+    raise_all((f"{one}: no such file, and polyreward's are {scales}" for one in missing), "--configfile")
+    with tempfile.TemporaryDirectory(prefix="polyreward-") as folder, contextlib.chdir(folder):
+        for path in (*ROOT.iterdir(), *here.iterdir()):
+            if not path.name.startswith(".") and not os.path.lexists(path.name):
+                os.symlink(path, path.name)
+        yield overlays, Path.cwd(), here
 
 
 def checkout() -> Path:

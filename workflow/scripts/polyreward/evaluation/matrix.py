@@ -1,7 +1,6 @@
 """A transfer matrix: a reward model's accuracies language by language, and what it loses from English."""
 
-from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,12 +9,12 @@ from statsmodels.stats.multitest import multipletests
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark, Comparison, exact_mcnemar
-from polyreward.analysis.tables import VALUES
 from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.project import ROOT
 from polyreward.core.tables import read_csv
 from polyreward.evaluation.compare import ALL_ITEMS, MEAN_OF_SECTIONS
 from polyreward.evaluation.tables import INTERVAL, by_request
+from polyreward.sheet.papers import Paper, read_papers
 
 SOURCE = "en"
 LENGTH, PMI, MODEL = "length", "pmi", "reward model"
@@ -25,7 +24,7 @@ COLUMNS = [
     *("loss_points", "loss_low", "loss_high", "p", "p_holm", "n_items", "n_clusters"),
 ]
 PRINTED_COLUMNS = ["paper", "model", "trained_in", "language", "section", "accuracy_pct", "loss_points"]
-TRANSFER, CARB = "arXiv 2410.18027", "arXiv 2509.21798"
+ALL = "all"  # languages of a benchmark
 LISTED = 3  # ids of items that a language lacks
 
 
@@ -33,12 +32,13 @@ class Matrix(NamedTuple):
     """What was found.
 
     table: COLUMNS, of the model, then of baselines; section "avg" is `score`. printed: PRINTED_COLUMNS of the
-    papers' models in the same languages, on their benchmarks. score: what "avg" is. left_out: items that a
-    language lacks."""
+    papers' models in the same languages. printed_on: {paper: its benchmarks}. score: what "avg" is. left_out:
+    items that a language lacks."""
 
     model: str
     table: pd.DataFrame
     printed: pd.DataFrame
+    printed_on: dict[str, str]
     score: str
     languages: list[str]
     sections: list[str]
@@ -143,7 +143,9 @@ def transfer_matrix(
         table, sections = table[table["section"] == "avg"].reset_index(drop=True), []
     left_out = len({row["id"] for own in rows.values() for row in own} - kept)
     score = MEAN_OF_SECTIONS if sections else ALL_ITEMS
-    return Matrix(model, table, printed_models(languages), score, languages, sections, left_out)
+    papers = sorted(read_papers(ROOT).values(), key=lambda one: one.reference)
+    printed = printed_models(languages, papers)
+    return Matrix(model, table, printed, printed_on(papers), score, languages, sections, left_out)
 
 
 def _rows_of(compared: Comparison, scorer: str, kind: str, languages: Sequence[str]) -> list[dict]:
@@ -177,36 +179,60 @@ def _rows_of(compared: Comparison, scorer: str, kind: str, languages: Sequence[s
     return records
 
 
-def printed_models(languages: Sequence[str], root: Path = ROOT) -> pd.DataFrame:
-    """Return what the two papers print of their models in these languages, and the losses that follow.
+def printed_models(languages: Sequence[str], papers: Iterable[Paper]) -> pd.DataFrame:
+    """Return what papers print of their models in these languages, and the losses from English that follow.
 
-    The transfer paper's are on RewardBench and its translations. CARB's paper prints means over all languages
-    of M-RewardBench, in language "all"."""
-    folder = root / "workflow/papers"
-    names = {
-        "base_model": "model",
-        "reward_model": "model",
-        "rm_language": "trained_in",
-        "eval_language": "language",
-    }
-    whole, averages, judges = (
-        read_csv(folder / f"{table}.csv").rename(columns=names)
-        for table in (
-            "transfer/printed/tables3to7",
-            "transfer/printed/table2",
-            "carb/printed/think_as_locals",
+    They are those that paper.yaml names as `accuracies`, the papers by their references. A model of several
+    tables of one paper is taken from the one with sections. Language "all" is a mean over all languages."""
+    found = []
+    for paper in papers:
+        of_paper: list[pd.DataFrame] = []
+        shown = _shown_tables(paper)
+        for name in sorted(shown, key=lambda one: "language" not in shown[one]["accuracies"]):
+            rows = _printed_rows(read_csv(paper.folder / f"printed/{name}.csv"), shown[name])
+            earlier = {model for table in of_paper for model in table["model"]}
+            of_paper.append(rows[~rows["model"].isin(earlier)])
+        if of_paper:
+            rows = pd.concat(of_paper).fillna({"trained_in": ""}).assign(paper=paper.reference)
+            found.append(_with_losses(rows, languages)[PRINTED_COLUMNS])
+    return pd.concat(found, ignore_index=True)
+
+
+def printed_on(papers: Iterable[Paper]) -> dict[str, str]:
+    """Return {reference: its benchmarks} of the papers whose printed models are shown."""
+    found = {
+        paper.reference: dict.fromkeys(
+            entry["accuracies"]["benchmark"] for entry in _shown_tables(paper).values()
         )
-    )
+        for paper in papers
+    }
+    return {paper: ", ".join(names) for paper, names in found.items() if names}
+
+
+def _shown_tables(paper: Paper) -> dict[str, dict]:
+    tables = paper.facts.get("tables", {})
+    return {name: entry for name, entry in tables.items() if entry.get("accuracies")}
+
+
+def _printed_rows(table: pd.DataFrame, entry: Mapping) -> pd.DataFrame:
+    """Return model, trained_in, language, section and accuracy_pct of a printed table."""
+    of = entry["accuracies"]
+    numbers = table.columns.drop(entry["keys"])
+    names = {of[role]: role for role in ("model", "trained_in", "language") if role in of}
+    rows = table.rename(columns=names).assign(**{} if "trained_in" in of else {"trained_in": ""})
+    keys = ["model", "trained_in"]
+    if "language" in of:
+        return rows.melt([*keys, "language"], numbers, "section", "accuracy_pct")
+    if "all_languages" in of:
+        return rows.assign(language=ALL, section="avg", accuracy_pct=rows[of["all_languages"]])
+    return rows.melt(keys, numbers, "language", "accuracy_pct").assign(section="avg")
+
+
+def _with_losses(rows: pd.DataFrame, languages: Sequence[str]) -> pd.DataFrame:
+    """Return the rows of these languages, or of all, with what is lost from the same model's English."""
     keys = ["model", "trained_in", "section"]
-    whole = whole.melt(["model", "trained_in", "language"], VALUES, "section", "accuracy_pct")
-    more = averages[~averages["model"].isin(whole["model"])].drop(columns="kind")
-    more = more.melt("model", var_name="language", value_name="accuracy_pct").assign(section="avg")
-    transfer = pd.concat([whole, more]).fillna({"trained_in": ""}).assign(paper=TRANSFER)
-    english = transfer[transfer["language"] == SOURCE].set_index(keys)["accuracy_pct"]
-    transfer = transfer[transfer["language"].isin(languages)]
-    before = english.loc[list(transfer[keys].itertuples(index=False, name=None))].to_numpy()
-    loss = (before - transfer["accuracy_pct"]).where(transfer["language"] != SOURCE)
-    judges = judges.rename(columns={"m_rewardbench": "accuracy_pct"})
-    judges = judges.assign(paper=CARB, trained_in="", language="all", section="avg", loss_points=np.nan)
-    found = [transfer.assign(loss_points=loss.round(9)), judges]
-    return pd.concat([table[PRINTED_COLUMNS] for table in found], ignore_index=True)
+    english = rows[rows["language"] == SOURCE].set_index(keys)["accuracy_pct"]
+    kept = rows[rows["language"].isin([*languages, ALL])]
+    before = english.reindex(pd.MultiIndex.from_frame(kept[keys])).to_numpy()
+    loss = (before - kept["accuracy_pct"]).where(kept["language"] != SOURCE)
+    return kept.assign(loss_points=loss.round(9))

@@ -22,19 +22,16 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import unwritable
 from polyreward.core.tables import as_markdown, as_written, p_text, write_table
 from polyreward.evaluation.matrix import (
-    CARB,
     COLUMNS,
     LENGTH,
     MODEL,
     PMI,
     PRINTED_COLUMNS,
-    TRANSFER,
     Matrix,
 )
 
 FILES = ("matrix.csv", "printed.csv", "matrix.png", "matrix.pdf", "matrix.html")
 LOOKS = {MODEL: (BLACK, "o"), LENGTH: (GREY, "s"), PMI: (BLUE, "^")}
-PRINTED_ON = {TRANSFER: "RewardBench and its translations", CARB: "M-RewardBench"}
 
 
 def summary(found: Matrix) -> str:
@@ -125,7 +122,7 @@ def remarks(found: Matrix) -> list[str]:
         said.append("Without an interval: a subset or all items are of one cluster, so that none can be had.")
     if found.left_out:
         said.append(f"Items left out, since a language lacks them: {found.left_out}.")
-    on = "; ".join(f"{paper} on {where}" for paper, where in PRINTED_ON.items())
+    on = "; ".join(f"{paper} on {where}" for paper, where in found.printed_on.items())
     said.append(f"Printed models, for orientation: other items, without intervals ({on}).")
     return said
 
@@ -168,7 +165,7 @@ def draw_matrix(found: Matrix) -> Figure:
     printed = found.printed[(found.printed["section"] == "avg") & found.printed["loss_points"].notna()]
     if len(printed):
         places = [found.languages.index(one) for one in printed["language"]]
-        label = f"models of {TRANSFER}, on other items"
+        label = f"models of {', '.join(printed['paper'].unique())}, on other items"
         right.plot(printed["loss_points"], places, "|", color=ORANGE, markersize=9, label=label, zorder=0)
     left.set_yticks(range(len(found.languages)), map(language_name, found.languages))
     left.set_ylim(len(found.languages) - 0.5, -0.5)

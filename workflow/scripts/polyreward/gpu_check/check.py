@@ -53,11 +53,12 @@ UNITS = {
 }
 
 
-def check_scale(configfiles: Sequence[str], root: Path, device: str) -> Path:
+def check_scale(configfiles: Sequence[str], root: Path, device: str, below: Path | None = None) -> Path:
     """Try each kind of job with each model of a scale, print each result when it is known; return the file.
 
-    device: cuda, or cpu, where settings that only a card can run are off. Raises PolyrewardError with all
-    that is wrong before the first job, and with all that failed."""
+    device: cuda, or cpu, where settings that only a card can run are off. below: where the results are, by
+    default below the project's root. Raises PolyrewardError with all that is wrong before the first job, and
+    with all that failed."""
     models, jobs = read_models(configfiles, root), planned_jobs(["all"], configfiles, root)
     raise_all(start_problems(models, jobs, device), "before the first job")
     transformers_logging.disable_progress_bar()
@@ -68,7 +69,7 @@ def check_scale(configfiles: Sequence[str], root: Path, device: str) -> Path:
         for row in _rows(trials, models, Path(folder)):
             results.append(row)
             print(f"{row['result']:8} {label(row)}: {row['measured']}", flush=True)
-    path = root / models.settings.results / FILE
+    path = (below or root) / models.settings.results / FILE
     Speeds(models.settings.results, settings_digest(models), card, results).write(path)
     print(f"\n{path}: `polyreward plan` takes its hours from here")
     failed = (row for row in results if row["result"] == "FAILED")

@@ -51,11 +51,18 @@ def planned_jobs(targets: Sequence[str], configfiles: Sequence[str], root: Path)
 
 
 def plan_text(
-    targets: Sequence[str], configfiles: Sequence[str], root: Path, throughputs: Path | None = None
+    targets: Sequence[str],
+    configfiles: Sequence[str],
+    root: Path,
+    throughputs: Path | None = None,
+    below: Path | None = None,
 ) -> str:
-    """Return the whole plan in Markdown; throughputs: what gpu-check wrote, by default in the results."""
+    """Return the whole plan in Markdown.
+
+    throughputs: what gpu-check wrote, by default in the results. below: where the results are, by default
+    below the project's root."""
     models, jobs = read_models(configfiles, root), planned_jobs(targets, configfiles, root)
-    results, room = root / models.settings.results, models.settings.devices.gpu_gib
+    results, room = (below or root) / models.settings.results, models.settings.devices.gpu_gib
     counts, disk = Counts(models, root), disk_gib(jobs, models)
     speeds, words = read_speeds(throughputs or results / FILE, models, gpu_name())
     hours = Hours(known_seconds(results / "benchmarks"), reference_seconds(results), speeds, counts)

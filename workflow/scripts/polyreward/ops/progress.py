@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import fmean
 
 from polyreward.core.logs import ASKED, RAN_ON
+from polyreward.core.project import ROOT
 from polyreward.ops.scales import scale_of
 
 LINES, PROBLEMS, WIDTH = 3, 11, 300  # shown of a failed job's log; of an error of ours; characters of a line
@@ -24,7 +25,6 @@ PLANNED, NAMED = 8, 3  # rules that the plan names; jobs or rules that a line na
 PRIOR_S = 60  # seconds of jobs that are assumed to take as long as in the reference run
 RETRY = re.compile(r"Retrying request.* in ([\d.]+) seconds(.*)")  # a client's words in a job's log
 PAUSE_S = 5  # between two lines on a job's retries
-ROOT = Path(__file__).parents[4]
 REFERENCE = ROOT / "docs/data"
 WITHOUT_WORK = ("all", "carb", "think_as_locals", "transfer")  # rules that only name what others make
 

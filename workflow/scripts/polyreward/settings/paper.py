@@ -22,6 +22,23 @@ class Source(Section):
     """What of it was read, and how it was checked."""
 
 
+class PrintedAccuracies(Section):
+    """Accuracies of models that `polyreward matrix` shows.
+
+    Columns of numbers are sections where `language` names a column, else languages by their codes."""
+
+    benchmark: Text
+    """What they are on, in words."""
+    model: Text
+    """Column of the model."""
+    trained_in: Text | None = None
+    """Column of the language that it was trained in."""
+    language: Text | None = None
+    """Column of the language that it was tested in."""
+    all_languages: Text | None = None
+    """Column of means over all languages of the benchmark, the only one that is shown."""
+
+
 class PrintedTable(Section):
     """A file of printed/, by its name without .csv."""
 
@@ -38,8 +55,99 @@ class PrintedTable(Section):
     """share: percentages of the pairs. difference: one percentage minus another, in points."""
     averages: dict[str, list[str]] = {}
     """Columns that are printed as plain means of others; `claims check` compares them."""
+    accuracies: PrintedAccuracies | None = None
+    """What `polyreward matrix` shows of it; nothing by default."""
     note: str = ""
     """What a reader has to know about these numbers."""
+
+
+class LeadCheck(Section):
+    """English training minus target-language training, and which training language is best.
+
+    The table has the columns base_model, eval_language and rm_language, and a number for each section and
+    avg."""
+
+    table: Name
+    """A key of tables."""
+    called: Text
+    """How the rows of this check call the table."""
+    sizes: Name
+    """A key of tables, with the number of pairs of each subset in the columns subset and pairs."""
+
+
+class TablesCheck(Section):
+    """A check of several tables, by the `averages` that they name."""
+
+    tables: Annotated[list[Name], Field(min_length=1)]
+    """Keys of tables. One with a column `table` holds several, which are checked one by one."""
+    called: Text | None = None
+    """How the rows of this check call the table; by default by its place."""
+
+
+class SameNumbersCheck(Section):
+    """Whether a table prints the same accuracies as another."""
+
+    table: Name
+    """A key of tables. It has the columns eval_language, base_model and rm_training, which is english or
+    target; or a column of averages for each language."""
+    other: Name
+    """A key of tables, with the columns of the check `lead`."""
+    called: Text
+    """How the rows of this check call both."""
+
+
+class RankCheck(Section):
+    """Neighbours of a leaderboard, with the binomial error of their difference."""
+
+    table: Name
+    """A key of tables."""
+    called: Text
+    """How the rows of this check call the table."""
+    column: Text
+    """Column of the score in percent."""
+    items: Count
+    """Items behind each score."""
+    note: Text
+    """What a reader has to know about the items."""
+
+
+class CorrelationCheck(Section):
+    """The n that r squared and p of each row imply; columns benchmark, downstream, r_squared and p_value."""
+
+    table: Name
+    """A key of tables."""
+
+
+class GainCheck(Section):
+    """Trained models minus the models that they start from."""
+
+    table: Name
+    """A key of tables, whose first key is the model."""
+    called: Text
+    """How the rows of this check call the table, and the training."""
+    begins: Text
+    """What the name of a trained model has before the name of its start."""
+    columns: Annotated[dict[str, Text], Field(min_length=1)]
+    """Columns of scores, and what they are called."""
+
+
+class Checks(Section):
+    """What `results/printed.csv` asks of the printed tables."""
+
+    lead: LeadCheck | None = None
+    """Leads of English with binomial errors, their means, and the best training language."""
+    average: TablesCheck | None = None
+    """How many printed averages are not the means of their parts."""
+    copied: TablesCheck | None = None
+    """Pairs of rows with the same numbers in two or more parts."""
+    same_numbers: list[SameNumbersCheck] = []
+    """How many numbers two tables print differently."""
+    rank: RankCheck | None = None
+    """Whether neighbours differ by more than their error."""
+    correlation: CorrelationCheck | None = None
+    """How many models a correlation rests on."""
+    gain: GainCheck | None = None
+    """What training adds."""
 
 
 class PaperFacts(Section):
@@ -61,6 +169,8 @@ class PaperFacts(Section):
     """Where printed numbers are from, by a name of your choice."""
     tables: dict[Name, PrintedTable] = {}
     """The files of printed/."""
+    checks: Checks | None = None
+    """What the printed tables say by themselves; nothing by default."""
 
 
 class VerdictRule(Section):

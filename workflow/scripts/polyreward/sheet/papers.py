@@ -1,5 +1,6 @@
 """The folders of papers: what each is, and its claims."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,26 @@ class Paper:
     def name(self) -> str:
         """The paper's name."""
         return self.facts["name"]
+
+    @property
+    def reference(self) -> str:
+        """How readers find the paper: its number on arXiv, else its short name."""
+        return f"arXiv {self.facts['arxiv']}" if self.facts.get("arxiv") else self.facts["short"]
+
+
+def checks_of(facts: Mapping) -> dict[str, Any]:
+    """Return `checks` of paper.yaml by their kinds; facts: that file."""
+    return {kind: check for kind, check in (facts.get("checks") or {}).items() if check}
+
+
+def checked_tables(facts: Mapping) -> list[str]:
+    """Return the printed tables that `checks` of paper.yaml read; facts: that file."""
+    found: list[str] = []
+    for checks in checks_of(facts).values():
+        for check in checks if isinstance(checks, list) else [checks]:
+            named = [check[key] for key in ("table", "other", "sizes") if key in check]
+            found += [*check.get("tables", []), *named]
+    return list(dict.fromkeys(found))
 
 
 def read_paper(folder: Path) -> Paper:
