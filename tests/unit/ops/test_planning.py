@@ -69,6 +69,24 @@ def test_no_job_is_lost_and_those_that_have_run_count_by_their_mean(paper):
     assert rules["hours"].isna().tolist() == [False, True]
 
 
+def test_tokens_are_empty_where_a_job_is_not_counted_and_0_where_nothing_computes(paper):
+    jobs = [made_up("score"), Job("table", {}, None), made_up("train", rule="dpo_policy")]
+    rules = by_rule(jobs, hours(paper)).set_index("rule")
+    tokens = rules[["read (M tokens)", "learned (M tokens)", "steps of writing (k)"]]
+    assert tokens.loc["made_up"].isna().all() and (tokens.loc["table"] == 0).all()
+    assert (tokens.loc["dpo_policy"] > 0).tolist() == [True, True, False]
+
+
+def test_only_a_plan_for_cards_has_their_columns():
+    """A scale that names the memory of its GPUs is for cards, wherever it is planned."""
+    targets = {TINY: "results/tiny/table2.csv", PAPER: "results/paper/table2.csv"}
+    for scale, target in targets.items():
+        text = plan_text([target], [scale], ROOT)
+        of_cards = scale == PAPER
+        assert ("GiB of a GPU" in text, "limit of a job" in text) == (of_cards, of_cards)
+        assert "| rule " in text and "computes" not in text
+
+
 def test_hours_come_from_the_run_then_the_reference_then_gpu_check_and_else_there_are_none(paper):
     job = made_up("score", rule="single_scores")
     job = dataclasses.replace(job, wildcards=SimpleNamespace(benchmark="rewardbench", language="en"))

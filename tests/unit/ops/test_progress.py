@@ -344,9 +344,12 @@ def test_an_error_in_settings_is_shown_without_the_place_in_the_rules_that_raise
         'WorkflowError in file "/a/rules/common.smk", line 48:\nconfiguration: 1 problem\n  - mine.yaml:3: basez: unknown'
         ' key\n  File "/a/rules/common.smk", line 48, in <module>\n  File "/a/plan.py", line 100, in read_plan'
     )
-    happened = [record("Config file is extended."), record(words, LogEvent.ERROR, logging.ERROR)]
-    said = shown(monkeypatch, io.StringIO(), happened)
+    error = record(words, LogEvent.ERROR, logging.ERROR)
+    said = shown(monkeypatch, io.StringIO(), [record("Config file is extended."), error])
     assert said == "configuration: 1 problem\n  - mine.yaml:3: basez: unknown key\n"
+    assert shown(monkeypatch, io.StringIO(), [error], dryrun=True) == said
+    monkeypatch.setenv(plugin.EVERY_JOB, "snakemake")
+    assert shown(monkeypatch, io.StringIO(), [error]) == f"{words}\n"
 
 
 def test_the_words_of_a_command_that_runs_no_job_are_shown(monkeypatch):

@@ -2,6 +2,37 @@
 
 import pytest
 from small_scale import small_settings
+from support import ROOT
+
+from polyreward.core.yaml_files import read_yaml
+from polyreward.plan import SHOWN_IN_ORDER, in_one_order
+from polyreward.settings.messages import Places, parsed_settings
+
+
+def backwards(value, key=()):
+    """Return settings whose mappings have the opposite order, but those whose order a table shows."""
+    if not isinstance(value, dict):
+        return value
+    names = value if key in SHOWN_IN_ORDER else reversed(value)
+    return {name: backwards(value[name], (*key, name)) for name in names}
+
+
+def test_the_order_of_keys_changes_no_param():
+    """Snakemake compares params as texts, and trains again where one differs."""
+    config = read_yaml(ROOT / "config.yaml")
+    config["reward_model"]["depth"] = {"b": 2, "a": 1, "c": 3}
+    config["think_as_locals"]["data_shares"] = {"own": 0.5, "care": 0.5}
+    there, back = (
+        in_one_order(parsed_settings(one, Places([])), Places([])) for one in (config, backwards(config))
+    )
+    assert list(backwards(config)["reward_model"]["depth"]) == ["c", "a", "b"]
+    assert repr(there) == repr(back)
+    assert repr(there.training_arguments(there.reward_model)) == repr(
+        back.training_arguments(back.reward_model)
+    )
+    assert list(there.reward_model.depth) == ["a", "b", "c"]
+    assert there.carb.model_fields_set == parsed_settings(config, Places([])).carb.model_fields_set
+    assert list(there.think_as_locals.runs) == ["full", "no-corr", "no-appr", "no-criteria"]  # as shown
 
 
 def test_a_training_gets_its_section_and_what_all_models_share():

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
+from pydantic import BaseModel
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import update_config
 
@@ -26,6 +27,9 @@ from polyreward.sheet.entries import Models
 from polyreward.sheet.papers import Paper, read_papers
 from polyreward.sheet.registry import Registry, registry_of
 from polyreward.sheet.scorers import Sheet, sheet_of
+
+# Mappings of settings whose order is that of a table's rows, or of tables
+SHOWN_IN_ORDER = (("think_as_locals", "runs"), ("own_benchmarks",))
 
 
 class Plan(NamedTuple):
@@ -120,7 +124,7 @@ def _checked_plan(workflow, folder: Path, config: dict, report: Callable) -> Pla
     project = Project(folder.parent, lock)
     config = config if project.runs_here else project.found(_with_default_paths(config))
     places = Places.given(workflow)
-    settings = parsed_settings(config, places)
+    settings = in_one_order(parsed_settings(config, places), places)
     catalog = read_catalogs(project, settings.language_folders, Path())
     check_catalogs(catalog)
     check_fit(settings, catalog, places)
@@ -139,6 +143,24 @@ def _checked_plan(workflow, folder: Path, config: dict, report: Callable) -> Pla
         ),
         papers=read_papers(folder.parent),
     )
+
+
+def in_one_order(value: Any, places: Places, key: tuple[str, ...] = ()) -> Any:
+    """Return settings whose mappings have one order, whatever order a file has them in.
+
+    Snakemake compares params as texts, so it would run a job again for names in another order. Names of the
+    file that counts come first, as where Snakemake joins files."""
+    if isinstance(value, BaseModel):
+        given = {name: getattr(value, name) for name in value.model_fields_set}
+        return value.model_copy(
+            update={name: in_one_order(one, places, (*key, name)) for name, one in given.items()}
+        )
+    if not isinstance(value, dict):
+        return value
+    names = list(value)
+    if key not in SHOWN_IN_ORDER and len(names) > 1:
+        names.sort(key=lambda name: (places.rank((*key, name))[0], name))
+    return {name: in_one_order(value[name], places, (*key, name)) for name in names}
 
 
 def _with_default_paths(config: dict) -> dict:

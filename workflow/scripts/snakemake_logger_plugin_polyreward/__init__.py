@@ -57,7 +57,8 @@ class LogHandler(LogHandlerBase):
         self.live = self.stream.isatty() and os.environ.get("TERM") != "dumb"
         settings, elsewhere = self.common_settings, "--mode" in sys.argv  # a job that Snakemake has started
         by_hand = os.environ.get(EVERY_JOB) == "snakemake"
-        self.whole = settings.dryrun or settings.verbose or elsewhere or by_hand  # all of Snakemake's words
+        self.framed = settings.verbose or elsewhere or by_hand  # with the places in the rules
+        self.whole = settings.dryrun or self.framed  # all of Snakemake's words
         self.run: Run | None = None
         self.tail, self.begun = LogTail(), time.monotonic()
         self.interrupted = self.failed_early = False
@@ -78,7 +79,9 @@ class LogHandler(LogHandlerBase):
                 self.failed_early = True
                 self._write(nearest_artifact(text, Path.cwd()))
             elif self.whole:
-                self._write(self.format(record))
+                text = self.format(record)
+                own = record.levelno < ERROR or self.framed
+                self._write(text if own else FRAME.sub("", text).rstrip())
             else:
                 with self.writing:
                     self._take(record)

@@ -30,14 +30,16 @@ SOURCES = """\
 - **Hours** are measured: by jobs of the rule in {times}, else in the scale's
   reference run (docs/data/), else by `polyreward gpu-check`. `by` says which. They are empty where nothing
   measured them. Those of gpu-check leave out starts, loading and saving.
-- **Limit** is the time after which a cluster ends a job (`minutes` in workflow/rules/), for the papers' own
-  models on GPUs of 80 GB.
 - **Tokens** are counted before anything ran, by sizes that sets state and by guessed lengths
-  (polyreward/ops/work.py). A step of writing adds one token to every text of a batch. Where all are 0,
-  nothing is counted, so that gpu-check's speeds give no hours.
-- **GiB of a GPU** are what the largest job certainly takes of each GPU: weights, gradients and the
-  optimizer's state. Activations come on top, and gpu-check measures them. **Memory** is what it asks this
-  machine for."""
+  (polyreward/ops/work.py). A step of writing adds one token to every text of a batch. They are empty where
+  nothing can be counted before the run, and gpu-check's speeds then give no hours.
+- **Memory** is what the largest job asks this machine for."""
+LIMIT, CARD = "limit of a job (hours)", "GiB of a GPU"
+OF_CARDS = f"""\
+- **{LIMIT}** is the time after which a cluster ends a job (`minutes` in workflow/rules/), for the papers'
+  own models on GPUs of 80 GB.
+- **{CARD}** are what the largest job certainly takes of each GPU: weights, gradients and the optimizer's
+  state. Activations come on top, and gpu-check measures them."""
 MEASURED_HERE, REFERENCE, CHECKED = "this run", "reference run", "gpu-check"
 
 
@@ -67,11 +69,16 @@ def plan_text(
     speeds, words = read_speeds(throughputs or results / FILE, models, gpu_name())
     hours = Hours(known_seconds(results / "benchmarks"), reference_seconds(results), speeds, counts)
     table = by_rule(jobs, hours)
+    on_cards = "gpu_gib" in models.settings.devices.model_fields_set or any(
+        job.model and job.model.gpu for job in jobs
+    )
+    hidden = ["computes", *([] if on_cards else [LIMIT, CARD])]
+    sources = SOURCES.format(times=results / "benchmarks")
     problems = [*too_large(jobs, room), *too_long(jobs, hours), *missing_disk(sum(disk.values()), results)]
     parts = [
         f"# Scale {models.settings.results}: {len(jobs)} jobs",
         time_text(table, words),
-        SOURCES.format(times=results / "benchmarks"),
+        f"{sources}\n{OF_CARDS}" if on_cards else sources,
         "## What does not fit",
         _listed(problems) or "Nothing that is certain before it runs.",
         "## Keys",
@@ -80,7 +87,7 @@ def plan_text(
         _judges(asked_of_servers(jobs, counts)),
         "## Jobs",
         as_markdown(
-            table.drop(columns="computes").round(1).astype(object).fillna(""), floatfmt=",.1f", intfmt=","
+            table.drop(columns=hidden).round(1).astype(object).fillna(""), floatfmt=",.1f", intfmt=","
         ),
         "## Disk of models (GiB)",
         _listed(f"{what}: {size:,.1f}" for what, size in disk.items()),
@@ -136,31 +143,33 @@ def time_text(table: pd.DataFrame, words: str) -> str:
 
 
 def by_rule(jobs: Sequence[Job], hours: Hours) -> pd.DataFrame:
-    """Return what the jobs of each rule take, the longest first; no hours where some job has none."""
+    """Return what the jobs of each rule take, the longest first; no hours and no tokens where some job has
+    none."""
     rows = []
     for job in jobs:
         (seconds, by), work = hours.seconds(job), hours.counts.work(job)
+        million, thousand = (1e6, 1e3) if work.counted or not job.on_card else (nan, nan)
         rows.append(
             {
                 "rule": job.rule,
                 "jobs": 1,
                 "hours": seconds / 3600,
                 "by": by,
-                "limit of a job (hours)": job.model.minutes / 60 if job.model else 0.0,
-                "read (M tokens)": work.reads / 1e6,
-                "learned (M tokens)": work.learns / 1e6,
-                "steps of writing (k)": work.steps / 1e3,
-                "GiB of a GPU": max((gib(job.model.card_bytes(one)) for one in job.on_card), default=0.0),
+                LIMIT: job.model.minutes / 60 if job.model else 0.0,
+                "read (M tokens)": work.reads / million,
+                "learned (M tokens)": work.learns / million,
+                "steps of writing (k)": work.steps / thousand,
+                CARD: max((gib(job.model.card_bytes(one)) for one in job.on_card), default=0.0),
                 "memory (GB)": job.model(job.wildcards) / 1e3 if job.model else 0.0,
                 "computes": bool(job.on_card),
             }
         )
-    sums = dict.fromkeys(("jobs", *(name for name in rows[0] if name.endswith((" tokens)", "(k)")))), "sum")
-    columns = dict.fromkeys(list(rows[0])[1:], "max") | sums
-    columns["hours"] = lambda found: found.sum(skipna=False)
+    sums = [name for name in rows[0] if name in ("jobs", "hours") or name.endswith((" tokens)", "(k)"))]
+    columns: dict = dict.fromkeys(list(rows[0])[1:], "max")
+    columns |= dict.fromkeys(sums, lambda found: found.sum(skipna=False))
     columns["by"] = lambda found: min(found)  # no source where some job has none
     table = pd.DataFrame(rows).groupby("rule").agg(columns)
-    order = ["hours", "learned (M tokens)", "read (M tokens)", "GiB of a GPU"]
+    order = ["hours", "learned (M tokens)", "read (M tokens)", CARD]
     return table.sort_values(order, ascending=False, kind="stable").reset_index()
 
 
