@@ -20,7 +20,7 @@ def backwards(value, key=()):
 def test_the_order_of_keys_changes_no_param():
     """Snakemake compares params as texts, and trains again where one differs."""
     config = read_yaml(ROOT / "config.yaml")
-    config["reward_model"]["depth"] = {"b": 2, "a": 1, "c": 3}
+    config["reward_model"]["depth"] = {"b": 8, "a": 7, "c": 9}
     config["think_as_locals"]["data_shares"] = {"own": 0.5, "care": 0.5}
     there, back = (
         in_one_order(parsed_settings(one, Places([])), Places([])) for one in (config, backwards(config))

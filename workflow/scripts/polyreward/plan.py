@@ -29,7 +29,7 @@ from polyreward.sheet.registry import Registry, registry_of
 from polyreward.sheet.scorers import Sheet, sheet_of
 
 # Mappings of settings whose order is that of a table's rows, or of tables
-SHOWN_IN_ORDER = (("think_as_locals", "runs"), ("own_benchmarks",))
+SHOWN_IN_ORDER = (("think_as_locals", "runs"), ("own_benchmarks",), ("reward_models",))
 
 
 class Plan(NamedTuple):
