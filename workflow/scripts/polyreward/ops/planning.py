@@ -73,7 +73,7 @@ def plan_text(
         job.model and job.model.gpu for job in jobs
     )
     hidden = ["computes", *([] if on_cards else [LIMIT, CARD])]
-    sources = SOURCES.format(times=results / "benchmarks")
+    sources = SOURCES.format(times=Path(models.settings.results, "benchmarks"))
     problems = [*too_large(jobs, room), *too_long(jobs, hours), *missing_disk(sum(disk.values()), results)]
     parts = [
         f"# Scale {models.settings.results}: {len(jobs)} jobs",
