@@ -73,6 +73,10 @@ def accuracies(rights, scorers=tuple(f"{BASE}_{language}" for language in LANGUA
     return Accuracies(together(tables), trainings, BENCHMARK, INTERVAL)
 
 
+def everywhere(scorer, share):
+    return {(scorer, language): share for language in TARGETS}
+
+
 def transfer(english, target):
     """Accuracies where the English reward model and each target one get these shares in every target
     language."""

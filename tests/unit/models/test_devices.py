@@ -25,7 +25,7 @@ from polyreward.core.processes import arrangement, count, is_main, max_over_proc
 from polyreward.models import devices
 from polyreward.models.devices import VLLM, device, vllm_problems
 from polyreward.ops.machine import cuda_devices
-from polyreward.sheet.checks import launch_problems
+from polyreward.sheet.sections import launch_problems
 from polyreward.training import launch
 from polyreward.training.common import Job, trainer_arguments
 from polyreward.training.finish import last_whole_checkpoint, merged_model

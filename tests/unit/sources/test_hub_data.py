@@ -1,12 +1,19 @@
 """Every dataset of the hub in the catalog: small folders in its layout, with its columns, through
 datasets.load_dataset."""
 
-import json
 from pathlib import Path
 
 import pytest
 import yaml
-from hub_layout import CATALOG, cache, entry_at, write_dataset  # noqa: F401 - cache is a fixture
+from hub_layout import (  # noqa: F401 - cache is a fixture
+    CATALOG,
+    belebele,
+    cache,
+    in_hub_layout,
+    multilingual,
+    parallel,
+    released,
+)
 from pair_data import READ
 from support import ROOT, refused, script
 
@@ -115,18 +122,6 @@ PUBLISHED = {
 }  # fmt: skip
 
 
-def in_hub_layout(folder: Path, name: str, records_of: dict) -> dict:
-    """Write {(config, split): records} as JSON Lines with a card, or as the file of the entry; return the entry
-    there."""
-    files, configs = {}, {}
-    for (config, split), records in records_of.items():
-        path = CATALOG[name]["files"] or f"data/{config}/{split}.jsonl"
-        files[path] = records
-        configs.setdefault(config or "default", {})[split] = path
-    write_dataset(folder, files, configs)
-    return entry_at(folder, name)
-
-
 def pairs_entry(folder: Path, name: str, records=None) -> dict:
     entry = CATALOG[name]
     return in_hub_layout(folder, name, {(entry["config"], entry["split"]): records or PUBLISHED[name][0]})
@@ -211,29 +206,6 @@ def test_ratings_may_be_numbers_as_text(tmp_path):
 # --- pairs in several languages
 
 
-def released(folder: Path, languages=("en", "es", "ko"), records=None) -> dict:
-    """Write Multilingual RewardBench as its authors have it: a card without English, whose file is next to it;
-    return its entry."""
-    entry = entry_at(folder, "multilingual-rewardbench", *languages)
-    records = records or {language: [multilingual(language, n) for n in range(4)] for language in languages}
-    configs = {part["config"]: records[name] for name, part in entry["languages"].items() if "config" in part}
-    in_hub_layout(
-        folder, "multilingual-rewardbench", {(name, "test"): found for name, found in configs.items()}
-    )
-    (folder / "eng_Latn").mkdir()
-    (folder / "eng_Latn/filtered.json").write_text(json.dumps(records["en"]))
-    return entry
-
-
-def multilingual(language: str, n: int) -> dict:
-    """The n-th of four pairs: two subsets, whose ids are each its own. The English file calls the subset
-    otherwise."""
-    n = n if language == "en" else 3 - n
-    subset = {"subset" if language == "en" else "source": ["math-prm", "hep-go"][n % 2]}
-    texts = {role: f"{language} {role} {n}" for role in TEXTS}
-    return {"id": n // 2, "language": language, **texts, "chosen_model": "m", "rejected_model": "m", **subset}
-
-
 def test_released_translations_come_with_their_pairs(tmp_path):
     entry = released(tmp_path)
     rows = hub_rows(entry, "multilingual-rewardbench")
@@ -289,30 +261,6 @@ def test_the_catalog_has_the_published_languages_subsets_and_weights():
     assert multilingual["sections"] == ours["sections"]
     assert sum(map(len, ours["sections"].values())) == 23
     assert ours["weights"] == {"math-prm": 6 * 164}  # maths weighs what code does
-
-
-def parallel(name: str, record):
-    """Return records {(config, split): records} of a dataset in every language; record(language, n): the n-th
-    of six."""
-    entry = CATALOG[name]
-    parts = {language: {**entry, **part} for language, part in entry["languages"].items()}
-    return {
-        (part["config"], part["split"]): [record(language, n) for n in range(6)]
-        for language, part in parts.items()
-    }
-
-
-def belebele(language, n):
-    # two questions about each of the first two passages; the languages' files have orders of their own
-    n = n if language == "en" else 5 - n
-    passage = {0: 0, 1: 0, 2: 1, 3: 1}.get(n, n)
-    return {
-        "link": f"l{passage}",
-        "question_number": 1 + n % 2,
-        "flores_passage": f"{language} {passage}",
-        "question": "?",
-        "ds": "2023",
-    }
 
 
 def test_passages_are_parallel_and_stand_once_without_keys_that_stand_twice(tmp_path):

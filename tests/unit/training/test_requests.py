@@ -1,12 +1,12 @@
 """What of their rows trainings take, and requests with several pairs."""
 
-import json
 import math
 
 import pytest
 from hub_layout import as_repository, cache, write_files  # noqa: F401 - cache is a fixture
 from support import refused
 from tiny_models import ROWS, train
+from trained_folders import record_of
 from transformers import AutoTokenizer
 from trl.trainer.reward_trainer import DataCollatorForPreference
 
@@ -17,10 +17,6 @@ from polyreward.sources.hub_data import hub_rows
 from polyreward.training import reward_model as training
 from polyreward.training.common import fitting
 from polyreward.translation.engines import source_rows
-
-
-def record_of(folder) -> dict:
-    return json.loads((folder / "training.json").read_text())
 
 
 def test_all_pairs_of_a_request_are_in_one_batch(base):

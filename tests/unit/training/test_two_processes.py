@@ -1,7 +1,6 @@
 """Trainings in two processes, launched as they are on several devices: the same models, and what a killed one
 leaves."""
 
-import json
 import os
 from functools import cache
 
@@ -17,6 +16,7 @@ from several_processes import (
     train_until_one_is_killed,
 )
 from tiny_models import ROWS, grpo_settings, policy_settings, settings
+from trained_folders import record_of
 
 from polyreward.carb.downstream.grpo import train_policy
 from polyreward.core.errors import PolyrewardError
@@ -139,10 +139,6 @@ def largest_difference(one, other, some=False) -> float:
     assert some or one.keys() == other.keys()
     shared = [name for name in one if not some or (name in other and one[name].shape == other[name].shape)]
     return max((one[name] - other[name]).abs().max().item() for name in shared)
-
-
-def record_of(folder):
-    return json.loads((folder / "training.json").read_text())
 
 
 def losses(folder):

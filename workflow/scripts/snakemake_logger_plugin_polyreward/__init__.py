@@ -80,8 +80,8 @@ class LogHandler(LogHandlerBase):
                 self._write(nearest_artifact(text, Path.cwd()))
             elif self.whole:
                 text = self.format(record)
-                own = record.levelno < ERROR or self.framed
-                self._write(text if own else FRAME.sub("", text).rstrip())
+                unframed = record.levelno >= ERROR and not self.framed
+                self._write(FRAME.sub("", text).rstrip() if unframed else text)
             else:
                 with self.writing:
                     self._take(record)

@@ -1,4 +1,4 @@
-"""What types cannot say of settings: names must be known, files be there, and sections fit each other."""
+"""What types cannot say of settings: names must be known, and files be there."""
 
 import re
 from collections.abc import Iterator
@@ -8,16 +8,16 @@ from typing import Any
 
 from babel import localedata
 
-from polyreward.core.errors import PolyrewardError, raise_all
+from polyreward.core.errors import raise_all
 from polyreward.core.naming import COMMIT, OF_BASES, TEXT_BASELINES
 from polyreward.core.sheet import KNOCKOUT
-from polyreward.core.yaml_files import read_yaml
 from polyreward.settings.messages import Key, Places, Problem, raise_problems, type_problems, unknown_names
 from polyreward.settings.model import Settings
 from polyreward.settings.reward_models import RewardModels, Source, as_entry
 from polyreward.settings.think_as_locals import WITHOUT_CRITERIA
 from polyreward.sheet.catalogs import FILES, Catalog
 from polyreward.sheet.languages import folder_problems
+from polyreward.sheet.sections import section_problems
 
 # {setting that holds a name or names: the catalog of FILES, or the setting, whose names they are}
 NAMES = {
@@ -62,7 +62,6 @@ FOLDERS = (
     *("locals", "frozen", "candidates", "grpo", "replies", "alignment", "carb", "quartets"),
 )
 QUESTION_FILES = (".yaml", ".jsonl")
-ANSWERS = 4  # of an item of CARB that is built here, each right for another culture
 JUDGES = re.compile(r"base|base-with-criteria|warmup|warmup-at-once|checkpoints|full-\d+")  # built here
 
 
@@ -74,14 +73,12 @@ def fit_problems(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
         _translation,
         _benchmarks,
         _reward_models,
-        _sections,
-        _intervals,
         _carb,
         _locals,
     )
     for problems in parts:
         yield from problems(settings, catalog)
-    yield from launch_problems(settings.devices.launch)
+    yield from section_problems(settings)
 
 
 def check_fit(settings: Settings, catalog: Catalog, places: Places) -> None:
@@ -265,64 +262,6 @@ def _source_problems(key: Key, entry: Any, settings: Settings, catalog: Catalog)
     yield from _source_problems((*key, "reference"), getattr(entry, "reference", None), settings, catalog)
 
 
-def _sections(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
-    model, carb, serve = settings.reward_model, settings.carb, settings.devices.serve
-    words = " ".join(serve.command) if serve else "{model} {port}"
-    wrong = {
-        "reward_model.cache_frozen_layers": (
-            model.cache_frozen_layers and not model.lora,
-            "without lora no layer is frozen; set it to false",
-        ),
-        "reward_model.token_budget": (
-            model.token_budget and model.gradient_checkpointing,
-            "gradient_checkpointing runs a batch again, not in parts; set this to null, or that to false",
-        ),
-        "alignment.trainings": (
-            settings.alignment.runs % settings.alignment.trainings,
-            f"does not divide runs ({settings.alignment.runs}), in which trainings take turns",
-        ),
-        "devices.serve.command": (
-            not ("{model}" in words and "{port}" in words),
-            "needs {model}, the folder to serve, and {port}, where to listen",
-        ),
-        "carb.cultures": (
-            not carb.item_files and len(carb.cultures) < ANSWERS,
-            f"an item's {ANSWERS} answers are of as many cultures: name more, or `item_files`",
-        ),
-    }
-    yield from (Problem(tuple(key.split(".")), text) for key, (is_wrong, text) in wrong.items() if is_wrong)
-    # Half of an update's questions of Think-as-Locals have the right answer first.
-    for name, grpo, orders in (("carb", carb.grpo, 1), ("think_as_locals", settings.think_as_locals.grpo, 2)):
-        if grpo is None:
-            continue
-        replies, whole = grpo.batch_size * grpo.gradient_accumulation, orders * grpo.generations
-        if replies % whole:
-            text = f"times gradient_accumulation is {replies}; make it a multiple of {whole}"
-            yield Problem((name, "grpo", "batch_size"), f"{text}, the replies to {orders} prompts")
-        if grpo.save_every % grpo.iterations:
-            text = "is no multiple of iterations; a run that resumes would use other replies"
-            yield Problem((name, "grpo", "save_every"), text)
-
-
-def _intervals(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
-    """Yield settings that leave less than two units to draw: no interval comes of them."""
-    carb, judged = settings.carb, settings.think_as_locals.evaluation
-    # (setting, its value, how many times that there is, what of)
-    drawn = [
-        (("templates_per_section", "main"), settings.templates_per_section.main, 1, "template in a section"),
-        (("carb", "items_per_cell"), carb.items_per_cell, len(carb.cultures), "item in a domain"),
-        (
-            ("think_as_locals", "evaluation", "items_per_cell"),
-            judged.items_per_cell,
-            len(judged.cultures),
-            "item in a domain",
-        ),
-    ]
-    for key, value, times, what in drawn:
-        if value is not None and value * times < 2:
-            yield Problem(key, f"{value} leaves one {what}, which gives no interval; set 2 or more")
-
-
 def _carb(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     carb, stems = settings.carb, [Path(name).stem for name in settings.carb.questions]
     if settings.bases and carb.lessons.bases > len(settings.bases):
@@ -383,21 +322,3 @@ def _locals(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     yield from unknown_names((*key, "data_shares"), list(shares), ["own", *judges.datasets], where)
     if sum(shares.values()) > 1 + 1e-9:
         yield Problem((*key, "data_shares"), f"sums to {sum(shares.values()):g}, more than 1; lower some")
-
-
-def launch_problems(path: str | None) -> Iterator[Problem]:
-    """Yield what is wrong with a configuration of accelerate; None is no configuration."""
-    if path is None:
-        return
-    key = ("devices", "launch")
-    try:
-        launch = read_yaml(path)
-    except PolyrewardError as error:
-        yield Problem(key, str(error))
-        return
-    processes = launch.get("num_processes") if isinstance(launch, dict) else None
-    if not (isinstance(processes, int) and processes > 1) or "distributed_type" not in launch:
-        text = f"{path} is no configuration of accelerate for several processes (distributed_type, and"
-        yield Problem(key, f"{text} num_processes of 2 or more); `accelerate config` writes one")
-    elif launch.get("num_machines", 1) != 1:
-        yield Problem(key, f"{path}: a job runs on one machine: set num_machines to 1")
