@@ -178,8 +178,13 @@ def test_what_checks_and_accuracies_name_has_to_be_there(write):
     said = "\n".join(folder_problems(folder))
     assert "checks: no `score` among `tables`" in said and "average: `words` has no `averages`" in said
     assert "scores.csv: no column `modell`" in said
-    said = "\n".join(folder_problems(write({}, checks={"rank": rank | {"table": "scores", "column": "idd"}})))
-    assert "scores.csv: no column `idd`" in said
+    folder = write({}, checks={"rank": rank | {"table": "scores", "column": "idd"}})
+    (problem,) = folder_problems(folder)
+    lines = (folder / "paper.yaml").read_text(encoding="utf-8").splitlines()
+    line = 1 + next(number for number, text in enumerate(lines) if text.startswith("checks:"))
+    assert (
+        f"scores.csv: no column `idd`, which {folder}/paper.yaml:{line} asks for; correct either" in problem
+    )
 
 
 def test_a_rule_without_a_threshold_and_a_folder_without_files_are_named(write, tmp_path):

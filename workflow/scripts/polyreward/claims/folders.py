@@ -103,11 +103,15 @@ def _table_problems(folder: Path, facts: dict) -> Iterator[str]:
         named = [*entry["keys"], *(pairs if isinstance(pairs, dict) else [])]
         shown = entry.get("accuracies") or {}
         named += [column for role, column in shown.items() if role != "benchmark"]
-        named += chain.from_iterable(needed.get(name, ()))
         for column, parts in entry.get("averages", {}).items():
             named += [column, *parts]
-        missing = [column for column in dict.fromkeys(named) if column not in table]
-        yield from (f"{path}: no column `{one}`, which {where} names; correct either" for one in missing)
+        asked = dict.fromkeys(chain.from_iterable(needed.get(name, ())), places.of(("checks",)))
+        asked |= dict.fromkeys(named, where)
+        missing = {column: asking for column, asking in asked.items() if column not in table}
+        yield from (
+            f"{path}: no column `{one}`, which {asking} asks for; correct either"
+            for one, asking in missing.items()
+        )
         if missing:
             continue
         numbers = table.columns.drop(entry["keys"])
