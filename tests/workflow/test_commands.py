@@ -29,7 +29,7 @@ from polyreward.sheet.checks import check_fit
 MODEL = "results/work/4_models/gemma-3-270m_es"  # which pages name as trained by then
 SNAKEMAKE = ("snakemake ", ".venv/bin/snakemake ")
 POLYREWARD = ("polyreward ", ".venv/bin/polyreward ")
-INSTALL = ".venv/bin/pip install -e "
+INSTALL = ".venv/bin/pip install "
 WORDS_AFTER = {"--cores": 1, "--logger": 1, "--configfile": 99, "--profile": 1, "--config": 99, "--until": 99}
 
 
@@ -210,8 +210,8 @@ def test_a_clone_is_entered_and_its_environment_can_be_turned_on(tmp_path):
 def test_each_extra_that_is_installed_is_one_of_the_project():
     known = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     named = [shlex.split(one.text)[-1] for one in starting(INSTALL)]
-    extras = {extra for name in named for extra in re.fullmatch(r"\.\[(.+)\]", name)[1].split(",")}
-    assert extras == {"cuda", "vllm"} <= set(known)
+    extras = {extra for name in named for extra in re.fullmatch(r"(?:\.|polyreward)\[(.+)\]", name)[1].split(",")}
+    assert extras == {"cuda", "vllm", "pipeline"} <= set(known)
 
 
 def test_keys_are_exported_as_a_shell_reads_it():
