@@ -75,7 +75,7 @@ def test_an_interrupted_run_ends_with_its_jobs_and_frees_the_lock(tmp_path, job)
     assert not any(map(there, pids))
     said = (tmp_path / "screen").read_text(encoding="utf-8")
     assert said.splitlines()[-1].startswith("stopped by you after ")
-    assert ": 0 of 1 jobs done. The same command resumes." in said and "failed" not in said
+    assert ": 0 of 1 job done. The same command resumes." in said and "failed" not in said
     assert list((tmp_path / ".snakemake/locks").glob("*")) == []
     # What is half made is not taken for up to date: it is known as such, or gone where Snakemake saw its job
     # fail in time.

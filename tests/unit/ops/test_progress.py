@@ -122,6 +122,10 @@ def test_the_line_has_jobs_and_times_and_the_end_what_was_done():
     for number in (2, 3, 4, 5):
         run.finish(number)
     assert run.end() == "all 5 jobs done in 1 min"
+    one, _ = run_of({"train": 1}, {"train": [60.0]})
+    one.start(1, "train", {"base": "gemma"})
+    one.finish(1)
+    assert one.end() == "1 job done in 0 s"
 
 
 def test_on_80_columns_the_line_says_what_runs_now_and_how_much_is_not_timed():
@@ -395,6 +399,6 @@ def test_snakemake_finds_it_and_a_job_keeps_to_its_log(tmp_path):
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
     assert found.returncode == 1
     planned, left = found.stderr.splitlines()[:2]
-    assert planned == "1 jobs: 1 bad" and left.startswith("time left not known; not timed yet")
+    assert planned == "1 job: 1 bad" and left.startswith("time left not known; not timed yet")
     assert found.stderr.count("a.csv:3: broken") == 1 and "log: b.log" in found.stderr
     assert "a.csv:3: broken" in (tmp_path / "b.log").read_text()

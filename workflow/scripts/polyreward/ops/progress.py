@@ -151,7 +151,7 @@ class Run:
         known = f"{'' if unknown else 'about '}{duration(seconds)} left"
         rules = f"{len(unknown)} {'rule' if len(unknown) == 1 else 'rules'} not timed"
         left = " + ".join([*([known] if seconds or not unknown else []), *([rules] if unknown else [])])
-        done = f"{self.done} of {self.total} jobs{failed} in {duration(self.clock() - self.begun)}"
+        done = f"{self.done} of {_jobs(self.total)}{failed} in {duration(self.clock() - self.begun)}"
         now = f"; now {_some(names, NAMED)}" if names else ""
         return _cut(f"{done}; {left}{now}", width)
 
@@ -165,11 +165,11 @@ class Run:
         else:
             known = f"at least {duration(seconds)} left" if seconds else "time left not known"
             left = f"{known}; not timed yet, as they never ran here: {_some(unknown, NAMED)}"
-        return f"{self.total} jobs: {_some(named, PLANNED)}\n{left}"
+        return f"{_jobs(self.total)}: {_some(named, PLANNED)}\n{left}"
 
     def end(self) -> str:
         """Return how the run ended."""
-        took, done = duration(self.clock() - self.begun), f"{self.done} of {self.total} jobs done"
+        took, done = duration(self.clock() - self.begun), f"{self.done} of {_jobs(self.total)} done"
         if self.interrupted:
             return f"stopped by you after {took}: {done}. The same command resumes."
         if self.failed:
@@ -177,7 +177,11 @@ class Run:
             return f"stopped after {took}: {done}, {len(self.failed)} failed ({names}). What is done is kept."
         if self.done < self.total:
             return f"stopped after {took}: {done}. The same command goes on from here."
-        return f"all {self.total} jobs done in {took}"
+        return f"{'' if self.total == 1 else 'all '}{_jobs(self.total)} done in {took}"
+
+
+def _jobs(count: int) -> str:
+    return f"{count} {'job' if count == 1 else 'jobs'}"
 
 
 def _cut(text: str, width: int) -> str:
