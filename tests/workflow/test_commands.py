@@ -210,7 +210,9 @@ def test_a_clone_is_entered_and_its_environment_can_be_turned_on(tmp_path):
 def test_each_extra_that_is_installed_is_one_of_the_project():
     known = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     named = [shlex.split(one.text)[-1] for one in starting(INSTALL)]
-    extras = {extra for name in named for extra in re.fullmatch(r"(?:\.|polyreward)\[(.+)\]", name)[1].split(",")}
+    extras = {
+        extra for name in named for extra in re.fullmatch(r"(?:\.|polyreward)\[(.+)\]", name)[1].split(",")
+    }
     assert extras == {"cuda", "vllm", "pipeline"} <= set(known)
 
 
