@@ -124,7 +124,7 @@ docs: $(READY)
 # Copy the tables of a finished run into docs/data/ and fill the numbers of all pages from them: make docs-data RESULTS=results
 docs-data: $(READY)
 	$(BIN)/python docs/fill.py --take $(RESULTS)
-	$(BIN)/python docs/images/draw.py docs/data/mini/table1.csv docs/images/table1.png
+	$(BIN)/python docs/images/draw.py docs/data/reference/table1.csv docs/images/table1.png
 
 # Fill the numbers of README.md and docs/ from docs/data/.
 docs-fill: $(READY)

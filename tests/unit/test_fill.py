@@ -164,6 +164,9 @@ def test_a_run_s_tables_costs_machine_and_commit_are_copied(tmp_path, monkeypatc
     planned(monkeypatch, "table1.csv", *(["table2.csv"] if partial else []))
     times = pd.DataFrame({"artifact": ["table1.csv"]})
     monkeypatch.setattr(fill, "artifact_times", lambda jobs, planned: times)
+    page = tmp_path / "page.md"
+    page.write_text("<!-- table mini/table1.md -->\n\n<!-- end -->\n")
+    monkeypatch.setattr(fill, "pages", lambda: [page])
     data = tmp_path / "docs/data"
     (data / "mini").mkdir(parents=True)
     (data / "mini/old.csv").touch()
