@@ -60,7 +60,9 @@ def draw_table1(table: pd.DataFrame) -> Figure:
         )
         for training, (marker, _) in MARKERS.items()
     ]
-    figure.legend(handles=handles, title="reward model trained in", loc="outside lower center", ncols=2)
+    handles.append(Line2D([], [], color="0.6", linewidth=0.8, linestyle=":", label="chance"))
+    title = "reward model trained in; \u0394: English minus target language"
+    figure.legend(handles=handles, title=title, loc="outside lower center", ncols=3)
     return figure
 
 
