@@ -66,6 +66,8 @@ onstart:
     hold_folder()
     # No more jobs at a time than the machine's memory and GPUs hold, where they run here.
     limit_jobs(workflow)
+    # Snakemake looks for new jobs when one ends.
+    wait_for_jobs(workflow)
     # Ctrl-C does not wait for jobs.
     end_jobs_on_interrupt(workflow)
 

@@ -107,3 +107,43 @@ def test_a_key_that_is_not_set_is_named_before_any_job_starts(toy):
     ran, most = toy(resources=KEYED)
     assert ran.returncode != 0 and most == 0
     assert "UNSET_KEY is not set, and holds the key for my-model. Set it: export UNSET_KEY=" in ran.stdout
+
+
+# Jobs of more than a second, one after another, so that a timer of a second would show; each look of the scheduler
+# while jobs wait is a line.
+LOOKS = """
+from polyreward.ops.workflow import wait_for_jobs
+
+
+onstart:
+    wait_for_jobs(workflow)
+    select = workflow.scheduler.job_selector
+    def selected(jobs):
+        with open("looks", "a") as file:
+            print(len(jobs), file=file)
+        return select(jobs)
+    workflow.scheduler.job_selector = selected
+
+
+rule all:
+    input:
+        expand("{number}.txt", number=range(4)),
+
+
+rule wait:
+    output:
+        "{number}.txt",
+    shell:
+        "sleep 1.5; touch {output}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "timers"), [([], False), (["--max-jobs-per-timespan", "90/1s"], True)], ids=["default", "stated"]
+)
+def test_snakemake_looks_for_jobs_when_one_ends_unless_a_limit_is_stated(tmp_path, arguments, timers):
+    (tmp_path / "Snakefile").write_text(LOOKS, encoding="utf-8")
+    ran = snakemake("--cores", "1", *arguments, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stdout
+    waiting = (tmp_path / "looks").read_text(encoding="ascii").split()
+    assert (len(waiting) > 5) == timers, waiting  # four jobs, and `all`

@@ -18,6 +18,7 @@ from polyreward.ops.workflow import (
     follow_code,
     limit_jobs,
     stop_early,
+    wait_for_jobs,
 )
 from polyreward.plan import read_plan
 from polyreward.sheet.data import (
