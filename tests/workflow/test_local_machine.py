@@ -139,7 +139,9 @@ rule wait:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "timers"), [([], False), (["--max-jobs-per-timespan", "90/1s"], True)], ids=["default", "stated"]
+    ("arguments", "timers"),
+    [([], False), (["--max-jobs-per-timespan", "90/1s"], True)],
+    ids=["default", "stated"],
 )
 def test_snakemake_looks_for_jobs_when_one_ends_unless_a_limit_is_stated(tmp_path, arguments, timers):
     (tmp_path / "Snakefile").write_text(LOOKS, encoding="utf-8")

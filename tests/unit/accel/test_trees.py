@@ -4,12 +4,14 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, MambaConfig, MambaForCausalLM
 
-from polyreward.accel.trees import Tree, can_share, last_states, rows_of, split_group
+from polyreward.accel.trees import Tree, can_share, last_states, rows_of
 
 GROUPS = [
     [[5, 6, 7, 8], [5, 6, 9]],
     [[11, 12, 13, 14, 15, 16], [11, 12, 13, 17], [11, 12, 13, 18, 19], [11, 12, 13]],
     [[21, 22], [31, 32, 33]],
+    [[41, 42, 43, 44], [41, 42, 43, 45, 46], [41, 42, 47], [41, 42, 43, 45, 48]],
+    [[41, 42, 49, 50], [41, 42, 49, 51], [41, 42]],
 ]
 
 
@@ -48,15 +50,48 @@ def test_a_pair_is_one_row_whose_branches_do_not_see_each_other():
     ]
 
 
+def test_what_some_share_is_there_once_too():
+    sequences = [(1, 2, 3, 4), (1, 2, 3, 5), (1, 2, 6), (1, 2), (7, 8), (1, 2)]
+    tree = Tree.from_sequences(*sequences)
+    assert tree.ids == (1, 2, 3, 4, 5, 6, 7, 8)
+    assert tree.positions == [0, 1, 2, 3, 3, 2, 0, 1]
+    assert tree.sequences == list(sequences)
+    sees = tree.mask(8).int().tolist()
+    assert (
+        sees[4] == [1, 1, 1, 0, 1, 0, 0, 0]
+        and sees[5] == [1, 1, 0, 0, 0, 1, 0, 0]
+        and sees[7] == [0] * 6 + [1, 1]
+    )
+    states = torch.arange(8.0)[:, None]
+    found = tree.split(states)
+    assert [state[:, 0].tolist() for state in found] == [
+        [0, 1, 2, 3],
+        [0, 1, 2, 4],
+        [0, 1, 5],
+        [0, 1],
+        [6, 7],
+        [0, 1],
+    ]
+    assert torch.equal(tree.join(found), states)
+
+
 def test_a_row_is_at_most_so_many_times_as_long_as_the_longest_text():
-    short = [[1, *[n] * 9] for n in range(2, 12)]
-    assert list(split_group(short)) == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]
-    long_prompt = [[*range(90), *[n] * 10] for n in range(100, 116)]
-    assert list(map(len, split_group(long_prompt))) == [11, 5]
-    rows, places = rows_of([short, long_prompt], share=True)
-    expected = [*((0, n) for n in range(10)), *((1, n) for n in range(16))]
-    assert sorted(place for of_row in places for place in of_row) == expected
-    assert all(len(row.branches) == len(of_row) for row, of_row in zip(rows, places, strict=True))
+    long = [[1, *[n] * 199] for n in range(2, 12)]
+    rows, places = rows_of([long], share=True)
+    assert places == [[(0, n), (0, n + 1)] for n in range(0, 10, 2)] and {len(row) for row in rows} == {399}
+    short = [[1, *[n] * 9] for n in range(2, 42)]
+    assert [len(row) for row in rows_of([short], share=True)[0]] == [253, 109]
+    long_prompt = [[*range(190), *[n] * 10] for n in range(200, 216)]
+    assert list(map(len, rows_of([long_prompt], share=True)[1])) == [16]
+    assert rows_of([long_prompt], share=False)[1] == [[(0, n)] for n in range(16)]
+
+
+def test_a_row_goes_on_where_the_next_prompt_begins_alike():
+    book = [[*range(30), place, *[place * 10 + n] * 4] for place in (40, 41) for n in range(2)]
+    groups = [book[:2], book[2:], [[1, 2, 3, 4], [1, 2, 5, 6]], [[1, 7, 7, 7, 7], [1, 8, 8, 8, 8]]]
+    rows, places = rows_of(groups, share=True)
+    assert places == [[(0, 0), (0, 1), (1, 0), (1, 1)], [(2, 0), (2, 1)], [(3, 0), (3, 1)]]
+    assert len(rows[0]) == 30 + 2 + 4 * 4
 
 
 @pytest.mark.parametrize("token_budget", [1, 20, 999])

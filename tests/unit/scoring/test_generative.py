@@ -15,7 +15,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.scoring.generative import LABELS, TEMPLATE, Judge, named_label, rotated_requests
 from polyreward.scoring.interface import Conversations, conversations_of
 from polyreward.scoring.load import load_causal_lm
-from polyreward.scoring.local_judge import LocalBackend, beginning_alike, label_tokens, request_ids
+from polyreward.scoring.local_judge import LocalBackend, label_tokens, request_ids
 from polyreward.sources.chat_templates import CHATML, PLAIN
 
 PAIRS = conversations_of(ROWS)
@@ -224,21 +224,6 @@ def test_requests_are_truncated_on_the_left_and_their_items_marked(lm):
     assert found == pytest.approx(logits.log_softmax(dim=-1)[labels].tolist(), abs=1e-5)
 
 
-def test_groups_are_those_that_compute_the_fewest_tokens_in_rows_that_are_not_too_long():
-    # What all share is short, what an item's questions share is longer; each of the four questions has ends
-    # of its own.
-    sequences = [[1, 2, item, item, item, *[10 * item + n] * 5] for n in range(4) for item in (5, 6, 7)]
-    items = [[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]
-    assert sorted(map(sorted, beginning_alike(sequences, 4))) == items
-    pairs = beginning_alike(sequences, 1.5)
-    assert sorted(map(len, pairs)) == [2] * 6
-    assert all(len({index % 3 for index in pair}) == 1 for pair in pairs)
-    assert sorted(map(len, beginning_alike(sequences, 1))) == [1] * 12
-    assert beginning_alike([], 2) == []
-    uneven = [[1, 2, 3, 4, 9], [5, 6, 7, 7], [1, 2, 3, 4, 8], [5, 6, 1, 1], [5, 0, 0, 0], [1, 2, 3, 9, 9, 9]]
-    assert sorted(map(sorted, beginning_alike(uneven, 2))) == [[0, 2, 5], [1, 3], [4]]
-
-
 @pytest.mark.parametrize("template", [TEMPLATE, "Q: {prompt}\n{lettered}\nWhich is best?"])
 def test_an_items_four_questions_share_rows_and_score_the_same_as_one_by_one(lm, template, monkeypatch):
     items = [Conversations(row["prompt"], tuple(f"{row['chosen']} {n}" for n in "abcd")) for row in ROWS]
@@ -247,7 +232,7 @@ def test_an_items_four_questions_share_rows_and_score_the_same_as_one_by_one(lm,
     monkeypatch.setattr(trees, "rows_of", lambda *given: rows.append(rows_of(*given)[0]) or rows_of(*given))
     judges = by_labels(lm, template), by_labels(lm, template, token_budget=1, share=False)
     together, separate = (np.concatenate(judge.score(items, "").values) for judge in judges)
-    assert sum(len(row.branches) for row in rows[0]) == 4 * len(items) > len(rows[0])
+    assert sum(len(row.ends) for row in rows[0]) == 4 * len(items) > len(rows[0])
     assert np.ptp(separate) > 1e-3
     assert together == pytest.approx(separate, abs=1e-5)
 

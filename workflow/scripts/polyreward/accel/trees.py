@@ -1,11 +1,11 @@
 """Texts that begin alike, run through a decoder as one row: what they share is computed once.
 
-A row holds the shared tokens and then each text's own, at the positions that they have in their text. A
-mask hides the texts from each other. The states are those of texts run one by one, to rounding."""
+A row holds each part that texts share once, at the positions that it has in them. A mask hides from a token
+what is not before it in a text. The states are those of texts run one by one, to rounding."""
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 
@@ -15,50 +15,93 @@ from polyreward.models.batches import padded, token_budget_batches
 Ids = tuple[int, ...]
 KNOWN_ATTENTION = {"full_attention", "sliding_attention"}
 LOWEST = torch.finfo(torch.float32).min
-LONGEST = 2  # times the longest of its sequences that a row may be long
+# A row is at most LONGEST times as long as its longest sequence, or SHORT tokens: attention grows with the
+# square of its length.
+LONGEST, SHORT = 2, 256
+ALIKE = 0.25  # of a sequence that the one before it must begin with, for a row of both
 
 
 @dataclasses.dataclass(frozen=True)
 class Tree:
-    """Token sequences in one row: what they share, then what each goes on with."""
+    """Token sequences in one row, in parts, so that what several begin with is there once.
 
-    shared: Ids
-    branches: tuple[Ids, ...]
+    before: of each part, the one that it goes on from; -1 for the first. ends: each sequence's last part."""
+
+    parts: tuple[Ids, ...]
+    before: tuple[int, ...]
+    ends: tuple[int, ...]
 
     @classmethod
     def from_sequences(cls, *sequences: Sequence[int]) -> "Tree":
-        """Make the tree of some sequences of token ids; a branch may be empty."""
-        length = len(os.path.commonprefix([tuple(ids) for ids in sequences]))
-        return cls(tuple(sequences[0][:length]), tuple(tuple(ids[length:]) for ids in sequences))
+        """Make the tree of some sequences of token ids."""
+        parts, before, ends = [], [], [0] * len(sequences)
+
+        def add(rest: Mapping[int, Ids], parent: int) -> None:
+            number, shared = len(parts), os.path.commonprefix([*rest.values()])
+            parts.append(shared)
+            before.append(parent)
+            further: dict[int, dict[int, Ids]] = {}  # by the next token
+            for sequence, ids in rest.items():
+                ends[sequence] = number
+                if len(ids) > len(shared):
+                    further.setdefault(ids[len(shared)], {})[sequence] = ids[len(shared) :]
+            for those in further.values():
+                add(those, number)
+
+        add({number: tuple(ids) for number, ids in enumerate(sequences)}, -1)
+        return cls(tuple(parts), tuple(before), tuple(ends))
 
     @property
     def ids(self) -> Ids:
         """The row's token ids."""
-        return self.shared + tuple(token for branch in self.branches for token in branch)
+        return tuple(token for part in self.parts for token in part)
+
+    @property
+    def starts(self) -> list[int]:
+        """Position of each part's first token in its sequences."""
+        starts: list[int] = []
+        for before in self.before:
+            starts.append(starts[before] + len(self.parts[before]) if starts else 0)
+        return starts
 
     @property
     def positions(self) -> list[int]:
-        """Each token's position in its own sequence."""
-        start = len(self.shared)
-        return [*range(start), *(start + n for branch in self.branches for n in range(len(branch)))]
+        """Each token's position in its sequences."""
+        return [
+            start + n for start, part in zip(self.starts, self.parts, strict=True) for n in range(len(part))
+        ]
+
+    def path(self, sequence: int) -> list[int]:
+        """Return the parts of a sequence, in order."""
+        path = [self.ends[sequence]]
+        while (before := self.before[path[-1]]) >= 0:
+            path.append(before)
+        return path[::-1]
 
     @property
     def sequences(self) -> list[Ids]:
         """The sequences that the tree was made of."""
-        return [self.shared + branch for branch in self.branches]
+        return [
+            tuple(token for part in self.path(number) for token in self.parts[part])
+            for number in range(len(self.ends))
+        ]
 
     def __len__(self) -> int:
         """Tokens in the row."""
-        return len(self.shared) + sum(map(len, self.branches))
+        return sum(map(len, self.parts))
 
     def mask(self, length: int, window: int | None = None) -> torch.Tensor:
-        """Return (length, length), true where a token (row) sees another: causal, blind to other branches.
+        """Return (length, length), true where a token (row) sees another: one before it in a sequence.
 
         window: how many positions back a token sees, itself included. Padding sees itself, for the
         softmax."""
-        counts = torch.tensor([len(self.shared), *map(len, self.branches)])
-        branch = torch.repeat_interleave(torch.arange(len(counts)), counts)
-        sees = ((branch[None] == 0) | (branch[None] == branch[:, None])).tril()
+        of_parts = torch.eye(len(self.parts), dtype=torch.bool)
+        for number, before in enumerate(self.before[1:], 1):
+            of_parts[number] |= of_parts[before]
+        part = torch.repeat_interleave(
+            torch.arange(len(self.parts)), torch.tensor(list(map(len, self.parts)))
+        )
+        sees = of_parts[part][:, part].tril()
         if window:
             positions = torch.tensor(self.positions)
             sees &= positions[:, None] - positions[None] < window
@@ -68,30 +111,19 @@ class Tree:
 
     def split(self, states: torch.Tensor) -> list[torch.Tensor]:
         """Return the states (tokens, d_model) of each sequence, from the row's."""
-        shared, *branches = states[: len(self)].split([len(self.shared), *map(len, self.branches)])
-        return [torch.cat([shared, branch]) for branch in branches]
+        of_parts = states[: len(self)].split(list(map(len, self.parts)))
+        return [torch.cat([of_parts[part] for part in self.path(number)]) for number in range(len(self.ends))]
 
     def join(self, states: Sequence[torch.Tensor]) -> torch.Tensor:
         """Return the row's states from those of each sequence; undoes `split`."""
-        start = len(self.shared)
-        return torch.cat([states[0][:start], *(state[start:] for state in states)])
-
-
-def split_group(group: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Yield indices of a group's sequences that share a row, at most LONGEST times as long as the longest.
-
-    Attention grows with the row's square: many short answers to a short prompt are several rows."""
-    start = len(os.path.commonprefix([tuple(ids) for ids in group]))
-    limit = LONGEST * max(map(len, group))
-    row: list[int] = []
-    size = start
-    for index, ids in enumerate(group):
-        if row and size + len(ids) - start > limit:
-            yield row
-            row, size = [], start
-        row.append(index)
-        size += len(ids) - start
-    yield row
+        found = {part: number for number in range(len(self.ends)) for part in self.path(number)}
+        starts = self.starts
+        return torch.cat(
+            [
+                states[found[number]][starts[number] : starts[number] + len(part)]
+                for number, part in enumerate(self.parts)
+            ]
+        )
 
 
 def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) -> dict:
@@ -116,13 +148,25 @@ def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) 
 
 
 def rows_of(groups: Sequence[Sequence[Sequence[int]]], share: bool) -> tuple[list[Tree], list[list[tuple]]]:
-    """Return the rows of groups of sequences, and each row's branches as (group, member)."""
-    rows, places = [], []
+    """Return rows of neighbours in groups of sequences, and each row's sequences as (group, member).
+
+    A row goes on past its group where the next one's sequences begin as its last one does (ALIKE)."""
+    places: list[list[tuple]] = []
+    size = longest = 0
+    last: tuple = ()
     for number, group in enumerate(groups):
-        for members in split_group(group) if share else [[n] for n in range(len(group))]:
-            rows.append(Tree.from_sequences(*(group[n] for n in members)))
-            places.append([(number, n) for n in members])
-    return rows, places
+        for member, ids in enumerate(group):
+            alike = len(os.path.commonprefix([tuple(ids), last])) if share else 0
+            longest, grown = max(longest, len(ids)), size + len(ids) - alike
+            joins = share and places and (member > 0 or alike >= ALIKE * len(ids))
+            if joins and grown <= max(LONGEST * longest, SHORT):
+                places[-1].append((number, member))
+                size = grown
+            else:
+                places.append([(number, member)])
+                size = longest = len(ids)
+            last = tuple(ids)
+    return [Tree.from_sequences(*(groups[g][n] for g, n in of_row)) for of_row in places], places
 
 
 def last_states(

@@ -1,15 +1,13 @@
 """A judge that is run here: a causal LM as the backend of a generative reward model."""
 
 import dataclasses
-import os
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import numpy as np
 import torch
 
 from polyreward.accel.shared_prompts import Begun
-from polyreward.accel.trees import LONGEST, last_states
+from polyreward.accel.trees import last_states
 from polyreward.core.conversations import Messages, as_turns, conversation_ids, rendered
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.logs import progress
@@ -62,53 +60,20 @@ class LocalBackend(Composite):
             for index, logits in found:
                 yield index, logits[len(sequences[index]) - 1].float().log_softmax(dim=-1)[tokens].cpu()
             return
-        groups = beginning_alike(sequences, LONGEST)
-        texts = [[sequences[index] for index in group] for group in groups]
+        order = sorted(range(len(sequences)), key=sequences.__getitem__)  # what begins alike shares a row
         with progress(job, len(sequences)) as report:
             found = last_states(
                 lm.model.get_decoder(),
-                texts,
+                [[sequences[index]] for index in order],
                 lm.tokenizer.pad_token_id,
                 lm.token_budget,
                 lm.share,
                 report=report,
                 single_beyond=lm.single_beyond,
             )
-            ends = ((states[-1:], tokens[None], groups[group][member]) for group, member, states in found)
+            ends = ((states[-1:], tokens[None], order[group]) for group, _, states in found)
             for logprobs, index in token_logprobs(lm, ends):
                 yield index, logprobs[0]
-
-
-def beginning_alike(sequences: Sequence[list[int]], longest: float) -> list[list[int]]:
-    """Return the sequences' indices in groups of which a row each computes the fewest tokens in all.
-
-    A group's are neighbours in alphabetical order. longest: how many times as long as its longest sequence
-    a row may be."""
-    order = sorted(range(len(sequences)), key=sequences.__getitem__)
-    sizes = [len(sequences[index]) for index in order]
-    begins_like = [
-        len(os.path.commonprefix([sequences[one], sequences[other]])) for one, other in pairwise(order)
-    ]
-    # Of the first n: (most tokens that sharing saves, where the last group begins)
-    best = [(0, 0)]
-    for stop in range(1, len(order) + 1):
-        total, most, shared = 0, 0, sizes[stop - 1]
-        candidates = []
-        for start in range(stop - 1, -1, -1):
-            if start < stop - 1:
-                shared = min(shared, begins_like[start])
-            total, most = total + sizes[start], max(most, sizes[start])
-            saved = (stop - start - 1) * shared
-            if candidates and (not shared or total - saved > longest * most):
-                break
-            candidates.append((best[start][0] + saved, start))
-        best.append(max(candidates))
-    groups, stop = [], len(order)
-    while stop:
-        start = best[stop][1]
-        groups.append(order[start:stop])
-        stop = start
-    return groups[::-1]
 
 
 def generated(lm: CausalLM, sequences: Sequence[list[int]], max_new_tokens: int, job: str) -> list[list[int]]:
