@@ -202,9 +202,9 @@ def wait_for_jobs(workflow) -> None:
     """Let Snakemake look for new jobs when one ends, and not every second besides; for `onstart`.
 
     By default it starts at most 100 jobs a second. To keep that, each look asks for another one a second
-    later, so that each ended job adds one a second, and each reads the sizes of all inputs. That took the main
-    process 674 s of 1,781 s at scale tiny on one core. A limit of one's own (`--max-jobs-per-timespan 10/1m`)
-    stays.
+    later, so that each ended job adds one a second, and each reads the sizes of all inputs. That took the
+    main process 674 s of 1,781 s at scale tiny on one core. A limit of one's own
+    (`--max-jobs-per-timespan 10/1m`) stays.
     """
     limit = workflow.scheduling_settings.max_jobs_per_timespan
     if limit and (limit.max_jobs, limit.timespan) == DEFAULT_LIMIT:
