@@ -199,7 +199,7 @@ def limit_jobs(workflow) -> None:
 
 
 def wait_for_jobs(workflow) -> None:
-    """Let Snakemake look for new jobs when one ends, and not every second besides; for `onstart`.
+    """Let Snakemake look for new jobs when one ends, and not also every second; for `onstart`.
 
     By default it starts at most 100 jobs a second. To keep that, each look asks for another one a second
     later, so that each ended job adds one a second, and each reads the sizes of all inputs. That took the
