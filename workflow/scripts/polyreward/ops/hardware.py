@@ -19,9 +19,10 @@ def hardware(root: Path = Path("/")) -> str:
     flags = " ".join(_values(processor, "flags")[:1]).split()
     widest = [words for flag, words in INSTRUCTIONS.items() if flag in flags][:1]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    counted = "1 core" if cores == 1 else f"{cores} cores"
     cards = sorted((root / "proc/driver/nvidia/gpus").glob("*/information"))
     gpus = [model for path in cards for model in _values(path, "Model")]
-    return ", ".join([names[0], *widest, f"{cores} cores", f"{memory_mb() / 1e3:.0f} GB of memory", *gpus])
+    return ", ".join([names[0], *widest, counted, f"{memory_mb() / 1e3:.0f} GB of memory", *gpus])
 
 
 def _values(path: Path, key: str) -> list[str]:
