@@ -17,7 +17,7 @@ KNOWN_ATTENTION = {"full_attention", "sliding_attention"}
 LOWEST = torch.finfo(torch.float32).min
 # A row is at most LONGEST times as long as its longest sequence, or SHORT tokens: attention grows with the
 # square of its length.
-LONGEST, SHORT = 2, 256
+LONGEST, SHORT = 3, 256
 ALIKE = 0.25  # of a sequence that the one before it must begin with, for a row of both
 
 
