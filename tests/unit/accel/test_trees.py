@@ -77,20 +77,22 @@ def test_what_some_share_is_there_once_too():
 
 def test_a_row_is_at_most_so_many_times_as_long_as_the_longest_text():
     long = [[1, *[n] * 199] for n in range(2, 12)]
-    rows, places = rows_of([long], share=True)
+    rows, places = rows_of([long], share=True, token_budget=999)
     assert places == [[(0, m) for m in range(n, min(n + 3, 10))] for n in range(0, 10, 3)]
     assert [len(row) for row in rows] == [598, 598, 598, 200]
     short = [[1, *[n] * 9] for n in range(2, 42)]
-    assert [len(row) for row in rows_of([short], share=True)[0]] == [253, 109]
+    assert [len(row) for row in rows_of([short], share=True, token_budget=999)[0]] == [253, 109]
     long_prompt = [[*range(190), *[n] * 10] for n in range(200, 216)]
-    assert list(map(len, rows_of([long_prompt], share=True)[1])) == [16]
-    assert rows_of([long_prompt], share=False)[1] == [[(0, n)] for n in range(16)]
+    assert list(map(len, rows_of([long_prompt], share=True, token_budget=999)[1])) == [16]
+    assert list(map(len, rows_of([long_prompt], share=True, token_budget=250)[1])) == [6, 6, 4]
+    assert list(map(len, rows_of([long_prompt], share=True, token_budget=1)[1])) == [1] * 16
+    assert rows_of([long_prompt], share=False, token_budget=999)[1] == [[(0, n)] for n in range(16)]
 
 
 def test_a_row_goes_on_where_the_next_prompt_begins_alike():
     book = [[*range(30), place, *[place * 10 + n] * 4] for place in (40, 41) for n in range(2)]
     groups = [book[:2], book[2:], [[1, 2, 3, 4], [1, 2, 5, 6]], [[1, 7, 7, 7, 7], [1, 8, 8, 8, 8]]]
-    rows, places = rows_of(groups, share=True)
+    rows, places = rows_of(groups, share=True, token_budget=999)
     assert places == [[(0, 0), (0, 1), (1, 0), (1, 1)], [(2, 0), (2, 1)], [(3, 0), (3, 1)]]
     assert len(rows[0]) == 30 + 2 + 4 * 4
 

@@ -96,10 +96,16 @@ def rows_of(language="en"):
     return [row for quartet in QUARTETS for row in quartet_rows(quartet, language)]
 
 
-def scores_of(score, language="en"):
-    """Return a score table of all quartets; score: a function of the row and the answer's number."""
+def scores_of(score, language="en", cut=lambda row, number: False):
+    """Return a score table of all quartets; score, cut: functions of the row and the answer's number."""
     records = [
-        {"id": row["id"], "template": row["topic"], "candidate": number, "score": float(score(row, number))}
+        {
+            "id": row["id"],
+            "template": row["topic"],
+            "candidate": number,
+            "score": float(score(row, number)),
+            "truncated": cut(row, number),
+        }
         for row in rows_of(language)
         for number in range(4)
     ]
@@ -126,11 +132,12 @@ def test_scores_that_are_no_numbers_or_of_other_quartets_are_refused():
         assert "its scores are not of these quartets" in refused(score_tables, other, items, "rm")
 
 
-def write(folder, name, score):
+def write(folder, name, *scores):
     for language in ("en", "es"):
         path = folder / f"quartets/{name}/{language}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_scores(scores_of(score, language), path, benchmark="quartets", scorer=name, language=language)
+        table = scores_of(scores[0], language, *scores[1:])
+        write_scores(table, path, benchmark="quartets", scorer=name, language=language)
         yield path
 
 
@@ -188,6 +195,17 @@ def test_a_scorer_that_could_not_be_had_has_an_empty_row_with_the_reason(found):
     )
     rows = culture_table(found, kinds, ["en"], {"gone": "not on the hub"}).query("scorer == 'gone'")
     assert set(rows["note"]) == {"not on the hub"} and rows["swaps"].isna().all()
+
+
+def test_texts_that_were_cut_are_said_in_the_rows_of_their_kind_and_of_pmi(tmp_path):
+    write_jsonl(rows_of(), tmp_path / "en.jsonl")
+    path = next(
+        write(tmp_path, "loglik-b", knows, lambda row, number: row["kind"] == "format" and number == 0)
+    )
+    found = read_culture([tmp_path / "en.jsonl"], [path], SHEET, INTERVAL)
+    said = culture_table(found, SHEET, ["en"], {}).set_index(["asks", "scorer"])["note"]
+    assert set(said["fact"]) == {""} and set(said["format"].index) == {"loglik-b", "pmi-b"}
+    assert all("; 25% of the texts were too long and lost their beginning" in note for note in said["format"])
 
 
 def test_differences_are_paired_with_the_base_s_own_and_between_languages(found):

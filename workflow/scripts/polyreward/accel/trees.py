@@ -147,10 +147,13 @@ def tree_inputs(rows: Sequence[Tree], config, pad_token_id: int | None, device) 
     return {"input_ids": ids, "position_ids": positions, "attention_mask": masks}
 
 
-def rows_of(groups: Sequence[Sequence[Sequence[int]]], share: bool) -> tuple[list[Tree], list[list[tuple]]]:
+def rows_of(
+    groups: Sequence[Sequence[Sequence[int]]], share: bool, token_budget: int
+) -> tuple[list[Tree], list[list[tuple]]]:
     """Return rows of neighbours in groups of sequences, and each row's sequences as (group, member).
 
-    A row goes on past its group where the next one's sequences begin as its last one does (ALIKE)."""
+    A row goes on past its group where the next one's sequences begin as its last one does (ALIKE).
+    token_budget: tokens that a row of several sequences may have at most."""
     places: list[list[tuple]] = []
     size = longest = 0
     last: tuple = ()
@@ -159,7 +162,7 @@ def rows_of(groups: Sequence[Sequence[Sequence[int]]], share: bool) -> tuple[lis
             alike = len(os.path.commonprefix([tuple(ids), last])) if share else 0
             longest, grown = max(longest, len(ids)), size + len(ids) - alike
             joins = share and places and (member > 0 or alike >= ALIKE * len(ids))
-            if joins and grown <= max(LONGEST * longest, SHORT):
+            if joins and grown <= min(max(LONGEST * longest, SHORT), token_budget):
                 places[-1].append((number, member))
                 size = grown
             else:
@@ -186,7 +189,7 @@ def last_states(
     groups: sequences that begin alike. share: run what they share once, not each as a row under the
     model's usual mask. frozen: a memory of lower layers. report: called with each batch's number of
     sequences. run: makes other states of inputs. single_beyond: as batches.token_budget_batches has it."""
-    rows, places = rows_of(groups, share)
+    rows, places = rows_of(groups, share, token_budget)
     for batch in token_budget_batches([len(row) for row in rows], token_budget, single_beyond):
         trees = [rows[i] for i in batch]
         if frozen:

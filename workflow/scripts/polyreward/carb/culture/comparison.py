@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -40,9 +41,16 @@ Tables = Mapping[Key, np.ndarray]  # each (quartets, FOUR, FOUR), as in statisti
 class Culture:
     """Scorers on the same quartets in some languages: points, and resamples of topics drawn together.
 
-    topics: of each quartet."""
+    topics: of each quartet. cut: share of a scorer's texts in a language that are longer than it reads."""
 
-    def __init__(self, tables: Tables, topics: Sequence[str], interval: Interval):
+    def __init__(
+        self,
+        tables: Tables,
+        topics: Sequence[str],
+        interval: Interval,
+        cut: Mapping[Key, float] = MappingProxyType({}),
+    ):
+        self._cut = cut
         self._places = {key: place for place, key in enumerate(tables)}
         self.n_quartets, self.n_topics, self.interval = len(topics), len(set(topics)), interval
         self.freedom = self.n_topics - 1 if self.n_topics >= FEWEST_UNITS else 0
@@ -79,7 +87,10 @@ class Culture:
             found |= {name: 100 * values[0], **dict(zip(columns, 100 * np.array(ends), strict=True))}
         shares = [self.draws(*one, "place_share")[0] for one in (key, minus) if one]
         found["place_share"] = shares[0] - sum(shares[1:])
-        return {**found, "quartets": self.n_quartets, "topics": self.n_topics, "note": self.note}
+        cut = max(self._cut.get(one, 0.0) for one in (key, minus) if one)
+        said = [self.note, f"{cut:.0%} of the texts were too long and lost their beginning" if cut else ""]
+        counts = {"quartets": self.n_quartets, "topics": self.n_topics}
+        return {**found, **counts, "note": "; ".join(filter(None, said))}
 
     @property
     def note(self) -> str:
@@ -121,21 +132,29 @@ def read_culture(
         for language, own in rows.groupby("culture", sort=False)
     }
     scores = by_scorer(score_files, scorers_of(score_files), "quartets")
-    tables, placeless = {}, {}
+    tables, placeless, cut = {}, {}, {}
+    kind_of = rows.drop_duplicates("id").set_index("id")["kind"]
     for name, of_scorer in scores.items():
         for language, items in of_language.items():
             own = of_scorer[of_scorer["language"] == language]
             tables[name, language], placeless[name, language] = score_tables(own, items, name)
+            cut[name, language] = own["truncated"].groupby(own["id"].map(kind_of)).mean()
     for base in dict.fromkeys(sheet["base"]):
         for language in of_language:
             key = of_base("loglik", base), language
             if key in tables:
                 tables[of_base("pmi", base), language] = tables[key] - placeless[key][:, None]
+                cut[of_base("pmi", base), language] = cut[key]
     found = {}
     for kind in sorted(quartets["kind"].unique(), key=lambda kind: kind != FACT):
         inside = (quartets["kind"] == kind).to_numpy()
         topics = list(quartets.loc[inside, "topic"])
-        found[kind] = Culture({key: table[inside] for key, table in tables.items()}, topics, interval)
+        found[kind] = Culture(
+            {key: table[inside] for key, table in tables.items()},
+            topics,
+            interval,
+            {key: shares[kind] for key, shares in cut.items()},
+        )
     return found
 
 
