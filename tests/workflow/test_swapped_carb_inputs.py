@@ -160,7 +160,7 @@ def write_quartets(folder, scorers):
         for scorer in scorers:
             generator = np.random.default_rng(len(paths))
             table = pd.DataFrame(
-                {"id": row["id"], "candidate": n, "score": generator.normal()}
+                {"id": row["id"], "candidate": n, "score": generator.normal(), "truncated": False}
                 for row in rows
                 for n in range(4)
             )

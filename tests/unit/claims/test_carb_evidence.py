@@ -138,19 +138,15 @@ def test_the_evidence_is_read_from_the_pipeline_s_files(tmp_path):
     rows = [row for quartet in quartets for row in quartet_rows(quartet, "en")]
     files.quartets.append(tmp_path / "quartets/en.jsonl")
     write_jsonl(rows, files.quartets[0])
-    for name, own in (("loglik-b", 1.0), ("b_en", 2.0)):
-        scored = [
-            {"id": row["id"], "candidate": place, "score": own * (place == row["chosen"]), "language": "en"}
-            for row in rows for place in range(4)
-        ]  # fmt: skip
-        write(files.culture, pd.DataFrame(scored), "quartets", name)
-        if name == "b_en":
-            files.taught.append(files.culture[-1])
-    scored = [
-        {"id": row["id"], "candidate": place, "score": float(place == (row["chosen"] or 0)), "language": "en"}
-        for row in rows for place in range(4)
-    ]  # fmt: skip
-    write(files.taught, pd.DataFrame(scored), "quartets", "b_en-taught")
+    places = pd.DataFrame(
+        {"id": row["id"], "candidate": place, "chosen": row["chosen"]} for row in rows for place in range(4)
+    ).assign(language="en", truncated=False)
+    found_all = (places["candidate"] == places["chosen"]).astype(float)
+    for name, scored in (("loglik-b", found_all), ("b_en", 2 * found_all)):
+        write(files.culture, places.assign(score=scored), "quartets", name)
+    files.taught.append(files.culture[-1])
+    first = (places["candidate"] == places["chosen"].fillna(0)).astype(float)
+    write(files.taught, places.assign(score=first), "quartets", "b_en-taught")
     evidence = read_carb_evidence(files, cells, ["ja"], BENCHMARK, "en", interval)
     assert evidence.places.trainings == {("b", "en"): ["b_en"]}
     assert evidence.facts.models == {"b": ["b_en-taught"]} and evidence.facts.culture.n_topics == 6
