@@ -100,12 +100,31 @@ def test_adapters_are_merged_into_the_top_layer_and_nothing_else_changes(base, r
     assert changed(before, weights(reward_folder)) == {*top, "score.weight"}
 
 
-def test_full_fine_tuning_changes_every_layer_and_lowers_the_loss_on_its_own_pairs(base, tmp_path):
+def test_full_fine_tuning_changes_every_layer_and_lowers_the_loss_on_its_own_pairs(base, tmp_path, capsys):
     folder = train(base, tmp_path, epochs=10, lora=None)
     after = weights(folder)
     assert changed(new_reward_model(base, seed=1)[0].state_dict(), after) == set(after)
     losses = [step["loss"] for step in record_of(folder)["steps"] if "loss" in step]
     assert sum(losses[-3:]) < 0.5 * sum(losses[:3])
+    assert len(losses) == training.ENOUGH_STEPS and "learnt nothing" not in capsys.readouterr().err
+
+
+def test_a_training_that_ends_as_a_guess_says_so(tiny_gemma, tmp_path, capsys):
+    folder = train(tiny_gemma, tmp_path, epochs=10, lora=None, learning_rate=1e-12)
+    said = capsys.readouterr().err
+    assert "learnt nothing: in the last fifth of its steps the loss is 0." in said and "0.693" in said
+    losses = [step["loss"] for step in record_of(folder)["steps"] if "loss" in step]
+    assert len(losses) == training.ENOUGH_STEPS
+
+
+@pytest.mark.parametrize(
+    ("losses", "warns"),
+    [([0.693] * 40, True), ([0.9] * 40, True), ([0.9] * 32 + [0.6] * 8, False), ([0.3] * 32 + [0.7] * 8, True),
+     ([0.693] * 29, False), ([], False)],
+)  # fmt: skip
+def test_only_the_last_fifth_of_enough_steps_shows_a_guess(losses, warns):
+    history = [{"loss": loss} for loss in losses] + [{"train_loss": 0.1}]
+    assert bool(training.guessing_warning(history)) == warns
 
 
 def test_the_top_layers_may_be_more_than_there_are(base, tmp_path):

@@ -1,10 +1,12 @@
 """Training a Bradley-Terry reward model with TRL, resumable, as a plain Hugging Face folder."""
 
 import logging
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from statistics import fmean
 
 from datasets import Dataset
 from transformers import TrainerCallback
@@ -29,6 +31,8 @@ from polyreward.training.finish import finish_training
 
 logger = logging.getLogger(__name__)
 PROBLEMS = 10  # of rows that are listed
+GUESSING = math.log(2)  # the Bradley-Terry loss of equal rewards
+ENOUGH_STEPS = 30  # in fewer, a reward model may not have learnt yet
 
 
 def tokenized_requests(
@@ -139,6 +143,21 @@ def train_reward_model(
         return reward_model_to_train(start_folder, job.seed, settings.pooling)[0]
 
     finish_training(trainer, tokenizer, new_model, training_record, job)
+    if "margin" not in dataset.column_names and (warning := guessing_warning(trainer.state.log_history)):
+        announce(f"{job.label}: {warning}")
+
+
+def guessing_warning(history: Sequence[dict]) -> str:
+    """Return what to say of a training that ends with the loss of a guess, or an empty text.
+
+    history: what the trainer logged, with the `loss` of single steps. Their last fifth is looked at."""
+    losses = [float(entry["loss"]) for entry in history if "loss" in entry]
+    if len(losses) < ENOUGH_STEPS or (end := fmean(losses[-(len(losses) // 5) :])) < 0.98 * GUESSING:
+        return ""
+    return (
+        f"learnt nothing: in the last fifth of its steps the loss is {end:.3f}, and equal rewards have"
+        f" {GUESSING:.3f}; look at its training rows, or train with another seed or a lower learning_rate"
+    )
 
 
 class _ReleaseMemory(TrainerCallback):
