@@ -72,7 +72,9 @@ def check_culture(results):
     assert (books["topics"] == 10).all() and books["low"].notna().all()
     assert not set(books["scorer"]) ^ set(table.loc[table["asks"] == "fact", "scorer"])
     facts = table[table["asks"] == "fact"].set_index(["scorer", "language"])
-    assert facts["note"].isna().all() and facts["low"].notna().all()
+    cut = facts["note"].dropna()  # tiny's tokenizer makes Korean long, and a judge reads four answers at once
+    assert list(cut.index) == [("tiny-judge", "ko")] and cut.str.contains("too long and lost").all()
+    assert facts["low"].notna().all()
     assert (facts.loc["length", ["swaps", "centred"]] == [50, 25]).all(axis=None)
     # What PMI takes off is the same for all four prompts
     assert (facts.loc["pmi-tiny-gemma", "swaps"] == facts.loc["loglik-tiny-gemma", "swaps"]).all()
