@@ -155,8 +155,8 @@ def guessing_warning(history: Sequence[dict]) -> str:
     if len(losses) < ENOUGH_STEPS or (end := fmean(losses[-(len(losses) // 5) :])) < 0.98 * GUESSING:
         return ""
     return (
-        f"learnt nothing: in the last fifth of its steps the loss is {end:.3f}, and equal rewards have"
-        f" {GUESSING:.3f}; look at its training rows, or train with another seed or a lower learning_rate"
+        f"may have learnt nothing: in the last fifth of its steps the loss is {end:.3f}, and equal rewards"
+        f" have {GUESSING:.3f}; look at its training rows, or try another seed or a lower learning_rate"
     )
 
 

@@ -88,9 +88,9 @@ class Culture:
         shares = [self.draws(*one, "place_share")[0] for one in (key, minus) if one]
         found["place_share"] = shares[0] - sum(shares[1:])
         cut = max(self._cut.get(one, 0.0) for one in (key, minus) if one)
-        said = [self.note, f"{cut:.0%} of the texts were too long and lost their beginning" if cut else ""]
+        lost = f"{100 * cut:.3g}% of the texts were too long and lost their beginning" if cut else ""
         counts = {"quartets": self.n_quartets, "topics": self.n_topics}
-        return {**found, **counts, "note": "; ".join(filter(None, said))}
+        return {**found, **counts, "note": "; ".join(filter(None, (self.note, lost)))}
 
     @property
     def note(self) -> str:
