@@ -95,20 +95,22 @@ def test_a_quartet_is_one_request_of_a_training(base):
     assert [len(request["chosen_ids"]) for request in dataset] == [12] * 12
 
 
-def scored(folder, knows):
-    """Write the scores of MODELS; knows: {(model, language): parts that it knows}. Return files of items and scores."""
+def scored(folder, knows, cut=lambda model, row, parts: False):
+    """Write the scores of MODELS; knows: {(model, language): parts that it knows}. Return files of items and scores.
+
+    cut: whether a model reads only the end of a row's texts."""
     parts, items, scores = parts_of(rows(), INTERVAL.seed), [], []
     for language in LANGUAGES:
         items.append(folder / f"{language}.jsonl")
         write_jsonl(rows(language), items[-1])
         for model in MODELS:
             records = [
-                (row["id"], row["topic"], language, row["domain"], number, False,
+                (row["id"], row["topic"], language, row["domain"], number, False, cut(model, row, parts),
                  float(number == row["chosen"] and parts.get(row["quartet"]) in knows.get((model, language), ())))
                 for row in rows(language) for number in range(4)
             ]  # fmt: skip
             path = folder / f"quartets/{model}/{language}.parquet"
-            columns = ["id", "template", "language", "domain", "candidate", "is_chosen", "score"]
+            columns = ["id", "template", "language", "domain", "candidate", "is_chosen", "truncated", "score"]
             write_scores(pd.DataFrame(records, columns=columns), path, benchmark="quartets", scorer=model)
             scores.append(path)
     return items, scores
@@ -136,6 +138,16 @@ def test_what_is_taught_in_one_language_and_found_in_another_has_the_known_answe
     ]  # fmt: skip
     assert "100\n" in figure.axes[0].texts[0].get_text()
     plt.close(figure)
+
+
+def test_a_part_whose_texts_were_cut_with_lessons_or_without_says_so(tmp_path):
+    def cut(model, row, parts):
+        return model == "b_ko" and parts.get(row["quartet"]) == TAUGHT and row["place"] is None
+
+    table = taught_table(*scored(tmp_path, {}, cut), sheet(MODELS), INTERVAL)
+    said = table.set_index(["part", "taught_in"])["note"]
+    assert set(said[TAUGHT, "ko"]) == {"20% of the texts were too long and lost their beginning"}
+    assert set(said.drop((TAUGHT, "ko"))) == {""}
 
 
 def test_books_of_topics_without_a_lesson_are_parts_of_their_own(tmp_path, monkeypatch):

@@ -87,15 +87,15 @@ class Culture:
             found |= {name: 100 * values[0], **dict(zip(columns, 100 * np.array(ends), strict=True))}
         shares = [self.draws(*one, "place_share")[0] for one in (key, minus) if one]
         found["place_share"] = shares[0] - sum(shares[1:])
-        cut = max(self._cut.get(one, 0.0) for one in (key, minus) if one)
-        lost = f"{100 * cut:.3g}% of the texts were too long and lost their beginning" if cut else ""
         counts = {"quartets": self.n_quartets, "topics": self.n_topics}
-        return {**found, **counts, "note": "; ".join(filter(None, (self.note, lost)))}
+        return {**found, **counts, "note": self.note(*filter(None, (key, minus)))}
 
-    @property
-    def note(self) -> str:
-        """Why there is no interval; empty where there is one."""
-        return "" if self.freedom else f"{self.n_topics} topics, fewer than {FEWEST_UNITS}: no interval"
+    def note(self, *keys: Key) -> str:
+        """Return why scorers have no interval, and the largest share of their texts that was cut."""
+        few = "" if self.freedom else f"{self.n_topics} topics, fewer than {FEWEST_UNITS}: no interval"
+        cut = max(self._cut.get(key, 0.0) for key in keys)
+        lost = f"{100 * cut:.3g}% of the texts were too long and lost their beginning" if cut else ""
+        return "; ".join(filter(None, (few, lost)))
 
     def _units(self, values: np.ndarray) -> float:
         """Return how many independent quartets have the variance of a statistic, as a fraction."""
@@ -138,7 +138,7 @@ def read_culture(
         for language, items in of_language.items():
             own = of_scorer[of_scorer["language"] == language]
             tables[name, language], placeless[name, language] = score_tables(own, items, name)
-            cut[name, language] = own["truncated"].groupby(own["id"].map(kind_of)).mean()
+            cut[name, language] = cut_shares(own, kind_of)
     for base in dict.fromkeys(sheet["base"]):
         for language in of_language:
             key = of_base("loglik", base), language
@@ -156,6 +156,11 @@ def read_culture(
             {key: shares[kind] for key, shares in cut.items()},
         )
     return found
+
+
+def cut_shares(scores: pd.DataFrame, group_of: pd.Series) -> pd.Series:
+    """Return the share of texts that were longer than a scorer reads, by group; group_of: by item's id."""
+    return scores["truncated"].groupby(scores["id"].map(group_of)).mean()
 
 
 def score_tables(scores: pd.DataFrame, items: pd.DataFrame, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from polyreward.analysis.accuracies import Accuracies, in_all_languages
 from polyreward.analysis.bootstrap import Interval, between_trainings, share_interval, with_trainings
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.culture.books import BOOKS
-from polyreward.carb.culture.comparison import COUNTS, Culture, score_tables
+from polyreward.carb.culture.comparison import COUNTS, Culture, cut_shares, score_tables
 from polyreward.carb.culture.lessons import PARTS, parts_of
 from polyreward.carb.leaderboard import by_scorer
 from polyreward.core.files import read_jsonl
@@ -40,20 +40,26 @@ def read_taught(
         return {}
     files = {Path(path).stem: pd.DataFrame(read_jsonl(path)) for path in item_files}
     scores = by_scorer(paths, dict.fromkeys(Path(path).parent.name for path in paths), "quartets")
-    tables = {
-        (name, language): score_tables(of_scorer[of_scorer["language"] == language], items, name)[0]
-        for name, of_scorer in scores.items()
-        for language, items in files.items()
-    }
     rows = next(iter(files.values()))
     quartets, parts = rows.drop_duplicates("quartet"), parts_of(rows.to_dict("records"), interval.seed)
     parts |= {one.quartet: one.kind for one in quartets.itertuples() if one.kind in BOOKS}
+    tables, cut = {}, {}
+    for name, of_scorer in scores.items():
+        for language, items in files.items():
+            own = of_scorer[of_scorer["language"] == language]
+            tables[name, language] = score_tables(own, items, name)[0]
+            cut[name, language] = cut_shares(own, items.set_index("id")["quartet"].map(parts))
     found = {}
     for part in (*PARTS, *BOOKS):
         inside = quartets["quartet"].map(parts).eq(part).to_numpy()
         if inside.any():
             topics = list(quartets.loc[inside, "topic"])
-            found[part] = Culture({key: table[inside] for key, table in tables.items()}, topics, interval)
+            found[part] = Culture(
+                {key: table[inside] for key, table in tables.items()},
+                topics,
+                interval,
+                {key: shares[part] for key, shares in cut.items()},
+            )
     return found
 
 
@@ -94,7 +100,8 @@ def _numbers(culture: Culture, models: Sequence[str], language: str) -> dict:
     found |= _share(culture, with_lessons - before, "gain", "gain_low", "gain_high", lowest=-1)
     found |= _share(culture, drawn(models, "swaps"), "swaps", "swaps_low", "swaps_high")
     counts = {"quartets": culture.n_quartets, "topics": culture.n_topics, "trainings": len(models)}
-    return {**found, **counts, "note": culture.note}
+    both = (*models, *map(without_lessons, models))
+    return {**found, **counts, "note": culture.note(*((name, language) for name in both))}
 
 
 def _share(
