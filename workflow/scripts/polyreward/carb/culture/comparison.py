@@ -132,35 +132,52 @@ def read_culture(
         for language, own in rows.groupby("culture", sort=False)
     }
     scores = by_scorer(score_files, scorers_of(score_files), "quartets")
-    tables, placeless, cut = {}, {}, {}
-    kind_of = rows.drop_duplicates("id").set_index("id")["kind"]
-    for name, of_scorer in scores.items():
-        for language, items in of_language.items():
-            own = of_scorer[of_scorer["language"] == language]
-            tables[name, language], placeless[name, language] = score_tables(own, items, name)
-            cut[name, language] = cut_shares(own, kind_of)
+    kind_of = quartets.set_index("quartet")["kind"]
+    tables, placeless, cut = read_tables(scores, of_language, kind_of)
     for base in dict.fromkeys(sheet["base"]):
         for language in of_language:
             key = of_base("loglik", base), language
             if key in tables:
                 tables[of_base("pmi", base), language] = tables[key] - placeless[key][:, None]
                 cut[of_base("pmi", base), language] = cut[key]
+    kinds = sorted(quartets["kind"].unique(), key=lambda kind: kind != FACT)
+    return by_group(kinds, kind_of, quartets, tables, cut, interval)
+
+
+def read_tables(
+    scores: Mapping[str, pd.DataFrame], items: Mapping[str, pd.DataFrame], group_of: Mapping[str, str]
+) -> tuple[dict[Key, np.ndarray], dict[Key, np.ndarray], dict[Key, pd.Series]]:
+    """Return score_tables of all scorers in all languages, to prompts with a place and without, and the share
+    of texts that were longer than a scorer reads, by group.
+
+    scores: by scorer. items: rows by language, as score_tables takes them. group_of: {quartet: its group}."""
+    tables, placeless, cut = {}, {}, {}
+    for language, rows in items.items():
+        groups = rows.set_index("id")["quartet"].map(group_of)
+        for name, of_scorer in scores.items():
+            own, key = of_scorer[of_scorer["language"] == language], (name, language)
+            tables[key], placeless[key] = score_tables(own, rows, name)
+            cut[key] = own["truncated"].groupby(own["id"].map(groups)).mean()
+    return tables, placeless, cut
+
+
+def by_group(
+    groups: Iterable[str],
+    group_of: Mapping[str, str],
+    quartets: pd.DataFrame,
+    tables: Tables,
+    cut: Mapping[Key, pd.Series],
+    interval: Interval,
+) -> dict[str, Culture]:
+    """Return the Culture of each group that has a quartet; quartets: a row for each, as in tables."""
     found = {}
-    for kind in sorted(quartets["kind"].unique(), key=lambda kind: kind != FACT):
-        inside = (quartets["kind"] == kind).to_numpy()
-        topics = list(quartets.loc[inside, "topic"])
-        found[kind] = Culture(
-            {key: table[inside] for key, table in tables.items()},
-            topics,
-            interval,
-            {key: shares[kind] for key, shares in cut.items()},
-        )
+    for group in groups:
+        inside = quartets["quartet"].map(group_of).eq(group).to_numpy()
+        if inside.any():
+            own = {key: table[inside] for key, table in tables.items()}
+            shares = {key: share[group] for key, share in cut.items()}
+            found[group] = Culture(own, list(quartets.loc[inside, "topic"]), interval, shares)
     return found
-
-
-def cut_shares(scores: pd.DataFrame, group_of: pd.Series) -> pd.Series:
-    """Return the share of texts that were longer than a scorer reads, by group; group_of: by item's id."""
-    return scores["truncated"].groupby(scores["id"].map(group_of)).mean()
 
 
 def score_tables(scores: pd.DataFrame, items: pd.DataFrame, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from polyreward.analysis.accuracies import Accuracies, in_all_languages
 from polyreward.analysis.bootstrap import Interval, between_trainings, share_interval, with_trainings
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.culture.books import BOOKS
-from polyreward.carb.culture.comparison import COUNTS, Culture, cut_shares, score_tables
+from polyreward.carb.culture.comparison import COUNTS, Culture, by_group, read_tables
 from polyreward.carb.culture.lessons import PARTS, parts_of
 from polyreward.carb.leaderboard import by_scorer
 from polyreward.core.files import read_jsonl
@@ -43,24 +43,8 @@ def read_taught(
     rows = next(iter(files.values()))
     quartets, parts = rows.drop_duplicates("quartet"), parts_of(rows.to_dict("records"), interval.seed)
     parts |= {one.quartet: one.kind for one in quartets.itertuples() if one.kind in BOOKS}
-    tables, cut = {}, {}
-    for name, of_scorer in scores.items():
-        for language, items in files.items():
-            own = of_scorer[of_scorer["language"] == language]
-            tables[name, language] = score_tables(own, items, name)[0]
-            cut[name, language] = cut_shares(own, items.set_index("id")["quartet"].map(parts))
-    found = {}
-    for part in (*PARTS, *BOOKS):
-        inside = quartets["quartet"].map(parts).eq(part).to_numpy()
-        if inside.any():
-            topics = list(quartets.loc[inside, "topic"])
-            found[part] = Culture(
-                {key: table[inside] for key, table in tables.items()},
-                topics,
-                interval,
-                {key: shares[part] for key, shares in cut.items()},
-            )
-    return found
+    tables, _, cut = read_tables(scores, files, parts)
+    return by_group((*PARTS, *BOOKS), parts, quartets, tables, cut, interval)
 
 
 def taught_models(sheet: pd.DataFrame) -> pd.DataFrame:
