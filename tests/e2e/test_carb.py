@@ -61,7 +61,8 @@ def check_r_corr(learning):
     interval of it."""
     assert abs(learning["r_corr"]).max() < ALIKE
     assert learning[["r_corr_low", "r_corr_high"]].isna().all(axis=None)
-    assert set(learning["right_pct"].dropna()) == {50} and set(learning["in_form_pct"].dropna()) == {0}
+    assert set(learning["right_pct"].dropna()) == {50}
+    assert set(learning["consistent_pct"].dropna()) == set(learning["in_form_pct"].dropna()) == {0}
 
 
 def check_culture(results):

@@ -1,5 +1,6 @@
 """What judges learn, on held-out pairs: known answers."""
 
+import itertools
 import math
 
 import numpy as np
@@ -39,9 +40,10 @@ def test_verdicts_on_held_out_pairs(monkeypatch):
 def of(p_right, in_form=True):
     """Return verdicts of two questions on each item. p_right: (questions,)."""
     names = [f"i{number // 2}" for number in range(len(p_right))]
-    return pd.DataFrame(
-        {"judge": "any", "id": range(len(names)), "item": names, "in_form": in_form, "p_right": p_right}
-    )[HELD_OUT_COLUMNS]
+    ids = [f"{name}_{label}" for name, label in zip(names, itertools.cycle("AB"), strict=False)]
+    return pd.DataFrame({"judge": "any", "id": ids, "item": names, "in_form": in_form, "p_right": p_right})[
+        HELD_OUT_COLUMNS
+    ]
 
 
 def table_of(tables, contrasts=(("full", "warmup"),), seeds=None):
@@ -72,6 +74,19 @@ def test_r_corr_in_the_mean_over_questions_and_seeds_with_known_answers():
     shown = display(table, names, "95%").set_index("judge")
     assert shown.loc["all rewards - after the warm-up", "R_corr [95%]"].startswith("+0.700 [")
     assert shown.loc["all rewards - after the warm-up", "replies in form, %"] == ""
+
+
+def test_pairs_of_which_the_same_answer_wins_in_both_orders():
+    both_right, both_wrong, first_label, undecided = (0.9, 0.6), (0.2, 0.4), (0.98, 0.02), (0.5, 0.5)
+    always_first = of(np.array(4 * first_label))
+    mixed = of(np.array(both_right + both_wrong + first_label + undecided))
+    table = table_of({"warmup": always_first, "full": mixed})
+    assert table.loc[["warmup", "full"], "consistent_pct"].tolist() == [0, 50]
+    assert math.isnan(table.loc["full - warmup", "consistent_pct"])
+    of_seeds = table_of({"full": mixed, "full-2": always_first}, [], {"full": ["full", "full-2"]})
+    assert of_seeds.loc["full", "consistent_pct"] == 25
+    shown = display(table, {"warmup": "warm-up", "full": "all rewards"}, "95%")["same answer in both orders, %"]
+    assert shown.tolist() == ["0", "50", ""]
 
 
 def test_an_interval_is_as_wide_as_items_differ_and_pairs_of_an_item_are_drawn_together():

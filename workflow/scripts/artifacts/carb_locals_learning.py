@@ -21,6 +21,7 @@ def display(table: pd.DataFrame, names: Mapping[str, str], confidence: str) -> p
             "judge": display_names(table["judge"], names),
             f"R_corr [{confidence}]": [with_interval(*row, "+z.3f") for row in rows],
             "right verdicts, %": as_cells(table["right_pct"], ".0f"),
+            "same answer in both orders, %": as_cells(table["consistent_pct"], ".0f"),
             "replies in form, %": as_cells(table["in_form_pct"], ".0f"),
             "questions": table["n_questions"].astype(str),
             "items": table["n_items"].astype(str),
