@@ -214,7 +214,7 @@ def test_worked_solutions_are_fetched_once_for_their_tables_alone(tmp_path):
     jobs = jobs_from_nothing(*wanted)
     made = {"worked_solutions": 1, "solution_pairs": 3, "own_benchmark": 3, "own_benchmark_table": 3}
     # The reward models of English and of the benchmark's language
-    scored = {"single_scores": 2 + 4 + 4, "own_likelihood_scores": 6, "text_baseline_scores": 9}
+    scored = {"single_scores": 2 + 4 + 4, "single_likelihood_scores": 6, "text_baseline_scores": 9}
     assert (made | scored).items() <= jobs.items()
     fetched = {"worked_solutions", "solution_pairs"}
     assert not fetched & jobs_from_nothing("results/table1.csv").keys()
@@ -222,7 +222,7 @@ def test_worked_solutions_are_fetched_once_for_their_tables_alone(tmp_path):
     assert fetched <= jobs_of(planned_whole()).keys()
     further = "own_benchmarks: {german: {dataset: gsm-symbolic, language: de}}\n"
     jobs = jobs_with(tmp_path, further, "results/benchmark_german.csv")
-    assert (jobs["single_scores"], jobs["own_likelihood_scores"], jobs["solution_pairs"]) == (2, 2, 1)
+    assert (jobs["single_scores"], jobs["single_likelihood_scores"], jobs["solution_pairs"]) == (2, 2, 1)
     assert "text_baseline_scores" not in jobs  # nothing is trained on German
 
 

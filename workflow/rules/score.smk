@@ -133,7 +133,7 @@ rule text_baseline_scores:
 
 
 rule base_likelihood_scores:
-    # The whole base, untrained: an answer's log-likelihood, and what the request adds to it (PMI).
+    # The whole base, untrained, in all languages: an answer's log-likelihood, and what the request adds to it (PMI).
     input:
         base=lambda wc: MODELS.base(wc.base),
         rows=expand("<translated>/{{benchmark}}/{language}.jsonl", language=LANGUAGES),
@@ -144,6 +144,8 @@ rule base_likelihood_scores:
         "<logs>/base_likelihood_scores/{benchmark}_{base}.log",
     benchmark:
         "<benchmarks>/base_likelihood_scores/{benchmark}_{base}.tsv"
+    wildcard_constraints:
+        benchmark=one_of([MAIN]),
     conda:
         "../../envs/score.yaml"
     threads: THREADS.score
@@ -155,8 +157,8 @@ rule base_likelihood_scores:
         "../scripts/score/base_likelihood_scores.py"
 
 
-use rule base_likelihood_scores as own_likelihood_scores with:
-    # The same on a benchmark that is made from a dataset, in its language.
+use rule base_likelihood_scores as single_likelihood_scores with:
+    # The same in one language: on twins, unseen kinds, and a benchmark that is made from a dataset.
     input:
         base=lambda wc: MODELS.base(wc.base),
         rows=["<translated>/{benchmark}/{language}.jsonl"],
@@ -164,25 +166,23 @@ use rule base_likelihood_scores as own_likelihood_scores with:
         loglik=["<scores>/{benchmark}/loglik-{base}/{language}.parquet"],
         pmi=["<scores>/{benchmark}/pmi-{base}/{language}.parquet"],
     log:
-        "<logs>/own_likelihood_scores/{benchmark}_{base}_{language}.log",
+        "<logs>/single_likelihood_scores/{benchmark}_{base}_{language}.log",
     benchmark:
-        "<benchmarks>/own_likelihood_scores/{benchmark}_{base}_{language}.tsv"
+        "<benchmarks>/single_likelihood_scores/{benchmark}_{base}_{language}.tsv"
     wildcard_constraints:
-        benchmark=one_of(name for name, own in OWN.items() if own.dataset),
+        benchmark=one_of(
+            [*(name for name in BENCHMARKS if name != MAIN), *(name for name, own in OWN.items() if own.dataset)]
+        ),
 
 
 rule base_probe_scores:
     # A linear probe on the base as reward models start from it.
     input:
         base=lambda wc: MODELS.reward_base(wc.base),
-        rows=expand("<translated>/{benchmark}/{language}.jsonl", benchmark=BENCHMARKS, language=LANGUAGES),
+        rows=expand("<translated>/{benchmark}/{language}.jsonl", zip, **PROBED),
         train=expand("<translated>/train/{language}.jsonl", language=LANGUAGES),
     output:
-        expand(
-            "<scores>/{benchmark}/probe-{{base}}/{language}.parquet",
-            benchmark=BENCHMARKS,
-            language=LANGUAGES,
-        ),
+        expand("<scores>/{benchmark}/probe-{{base}}/{language}.parquet", zip, **PROBED),
     log:
         "<logs>/base_probe_scores/{base}.log",
     benchmark:

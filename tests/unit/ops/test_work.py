@@ -92,7 +92,7 @@ def test_a_benchmark_of_the_users_own_has_the_pairs_of_its_file(tiny, gpu):
     assert counted(tiny, "single_scores", scorer="s", **own).reads == 59 * 2 * 420
     assert counted(tiny, "single_scores", "generative", scorer="s", **own).requests == 59 * 2
     italian = {"benchmark": "gsm-symbolic-it", "language": "it"}
-    reads = counted(gpu, "own_likelihood_scores", base="b", **italian).reads
+    reads = counted(gpu, "single_likelihood_scores", base="b", **italian).reads
     assert reads == pytest.approx(2 * 300 * 2 * 420 * 1.4)
 
 

@@ -103,7 +103,7 @@ class Counts:
                 reads = (len(languages) - 1) * self._scored(benchmark, *languages)
             case "ready_made_scores":
                 reads = self._scored(benchmark, *languages)
-            case "base_likelihood_scores" | "own_likelihood_scores":  # with and without the request
+            case "base_likelihood_scores" | "single_likelihood_scores":  # with and without the request
                 among = languages if rule == "base_likelihood_scores" else [wildcards.language]
                 reads = 2 * self._scored(benchmark, *among)
             case "base_probe_scores":
