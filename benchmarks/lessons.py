@@ -39,7 +39,7 @@ def asked(folder: Path, rows: list[dict], seed: int) -> pd.DataFrame:
         ],
         columns=["id", "candidate", "score"],
     )
-    tables, _ = score_tables(scores, pd.DataFrame(rows), folder.name)
+    tables = score_tables(scores, pd.DataFrame(rows), folder.name)
     parts = parts_of(rows, seed)
     of_quartet = [parts.get(name) for name in dict.fromkeys(row["quartet"] for row in rows)]
     found = []

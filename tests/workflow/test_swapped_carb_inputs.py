@@ -12,7 +12,15 @@ from made_up_sheet import sheet_file
 from support import ROOT, script
 
 from polyreward.analysis.tables import LANGUAGE_COLUMNS
-from polyreward.carb.culture.quartets import FACT, Quartet, Wording, quartet_rows
+from polyreward.carb.culture.quartets import (
+    FACT,
+    PLACED,
+    UNPLACED,
+    Quartet,
+    Wording,
+    quartet_rows,
+    unplaced_row,
+)
 from polyreward.carb.downstream.correlation import PICK_COLUMNS, POINT_COLUMNS
 from polyreward.carb.leaderboard import leaderboard_columns
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
@@ -149,13 +157,15 @@ def comparison(folder):
     return Job("analyse/carb_comparison", inputs, params, outputs, ("sheet",))
 
 
-def write_quartets(folder, scorers):
+def write_quartets(folder, scorers, itemset=PLACED):
     """Write place quartets in two languages and their scores; returns the files of both."""
-    items, paths = [folder / f"{language}.jsonl" for language in ("en", "es")], []
+    items, paths = [folder / f"{itemset}_items/{language}.jsonl" for language in ("en", "es")], []
+    items[0].parent.mkdir()
     for path in items:
         wording = Wording(f"{path.stem} {{place}}?", list("ABCD"), list("abcd"))
         made = [Quartet(f"t{n}", f"t{n}", "d", FACT, list("ABCD"), {path.stem: wording}) for n in range(10)]
-        rows = [row for quartet in made for row in quartet_rows(quartet, path.stem)]
+        placed = [row for quartet in made for row in quartet_rows(quartet, path.stem)]
+        rows = placed if itemset == PLACED else [unplaced_row(quartet, path.stem) for quartet in made]
         write_jsonl(rows, path)
         for scorer in scorers:
             generator = np.random.default_rng(len(paths))
@@ -164,8 +174,8 @@ def write_quartets(folder, scorers):
                 for row in rows
                 for n in range(4)
             )
-            paths.append(folder / f"quartets/{scorer}/{path.stem}.parquet")
-            names = {"benchmark": "quartets", "scorer": scorer, "language": path.stem}
+            paths.append(folder / f"{itemset}/{scorer}/{path.stem}.parquet")
+            names = {"benchmark": itemset, "scorer": scorer, "language": path.stem}
             write_scores(table, paths[-1], **names)
     return items, paths
 
@@ -178,7 +188,9 @@ def culture(folder):
     items, scores = write_quartets(folder, ["b_en", "loglik-b"])
     sheet = sheet_file(folder, QUARTET_KINDS, bases=QUARTET_BASES)
     params = {"languages": ["en", "es"], "source": "en", "interval": INTERVAL}
-    inputs = {"item_files": items, "scores": scores, "sheet": [sheet]}
+    unplaced, log_likelihoods = write_quartets(folder, ["loglik-b"], UNPLACED)
+    inputs = {"item_files": items, "scores": scores, "sheet": [sheet],
+              "unplaced": unplaced, "unplaced_scores": log_likelihoods}  # fmt: skip
     return Job("analyse/culture_comparison", inputs, params, ["table", "differences"], ("sheet",))
 
 
@@ -243,7 +255,10 @@ def learning(folder):
     paths = []
     for number, name in enumerate(["warmup", "full", "full-2"]):
         share = np.random.default_rng(number).random(8)
-        items = {"id": range(8), "item": [f"i{n // 2}" for n in range(8)]}
+        items = {
+            "id": [f"i{n // 2}_{'AB'[n % 2]}" for n in range(8)],
+            "item": [f"i{n // 2}" for n in range(8)],
+        }
         table = pd.DataFrame({"judge": name, **items, "in_form": True, "p_right": share})
         paths.append(folder / f"locals/{name}/held_out.parquet")
         write_exact(table, paths[-1], HELD_OUT_COLUMNS)

@@ -34,9 +34,14 @@ rule culture_comparison:
     # All scorers on place quartets, of one bootstrap over topics.
     input:
         item_files=expand("<prepared>/quartets/{language}.jsonl", language=QUARTET_LANGUAGES),
+        unplaced=expand("<prepared>/unplaced_quartets/{language}.jsonl", language=QUARTET_LANGUAGES),
         scores=collect(
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
-            row=lookup("table == 'carb_culture'", within=SCORES),
+            row=lookup("table == 'carb_culture' and benchmark == 'quartets'", within=SCORES),
+        ),
+        unplaced_scores=collect(
+            "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
+            row=lookup("table == 'carb_culture' and benchmark == 'unplaced_quartets'", within=SCORES),
         ),
         sheet="<results>/work/scorers.csv",
     output:

@@ -24,7 +24,7 @@ rule carb_claims:
         quartets=expand("<prepared>/quartets/{language}.jsonl", language=QUARTET_LANGUAGES),
         culture=collect(
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",
-            row=lookup("table == 'carb_culture'", within=SCORES),
+            row=lookup("table == 'carb_culture' and benchmark == 'quartets'", within=SCORES),
         ),
         taught=collect(
             "<scores>/{row.benchmark}/{row.scorer}/{row.language}.parquet",

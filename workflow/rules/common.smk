@@ -116,7 +116,11 @@ LOCALS_SCORING = SCORING | {"token_budget": LOCALS.judge_token_budget}
 # What CARB's references are built for
 BUILT_CULTURES, BUILT_DOMAINS = carb_parts(CARB)
 # What the probe of a base reads: the benchmark and the language of each file
-PROBED = SCORES.loc[SCORES.scorer.str.startswith("probe-"), ["benchmark", "language"]].drop_duplicates().to_dict("list")
+PROBED = (
+    SCORES.loc[SCORES.scorer.str.startswith("probe-"), ["benchmark", "language"]]
+    .drop_duplicates()
+    .to_dict("list")
+)
 # Place quartets, the test of culture: what they are made of, in which languages, and who scores them
 QUARTETS = quartet_choices(SETTINGS)
 QUARTET_LANGUAGES = QUARTETS["languages"]

@@ -123,8 +123,8 @@ rule carb_training_items:
 
 
 rule carb_quartets:
-    # One question about four places, whose four answers differ; the same quartets in every language. And lessons on some of them,
-    # as preference pairs, where reward models are taught any.
+    # One question about four places, whose four answers differ, and the same without a place; the same quartets in every language.
+    # And lessons on some of them, as preference pairs, where reward models are taught any.
     input:
         cultures=branch(not QUARTETS["files"], then=CARB.culture_file),
         topics=(
@@ -140,6 +140,10 @@ rule carb_quartets:
         schema=FILE("workflow/schemas/carb_topics.schema.yaml"),
     output:
         **{language: f"<prepared>/quartets/{language}.jsonl" for language in QUARTET_LANGUAGES},
+        **{
+            f"unplaced_{language}": f"<prepared>/unplaced_quartets/{language}.jsonl"
+            for language in QUARTET_LANGUAGES
+        },
         **{
             f"lessons_{language}": f"<prepared>/lessons/{language}.jsonl"
             for language in (QUARTET_LANGUAGES if CARB.lessons.bases else [])

@@ -171,7 +171,10 @@ use rule base_likelihood_scores as single_likelihood_scores with:
         "<benchmarks>/single_likelihood_scores/{benchmark}_{base}_{language}.tsv"
     wildcard_constraints:
         benchmark=one_of(
-            [*(name for name in BENCHMARKS if name != MAIN), *(name for name, own in OWN.items() if own.dataset)]
+            [
+                *(name for name in BENCHMARKS if name != MAIN),
+                *(name for name, own in OWN.items() if own.dataset),
+            ]
         ),
 
 

@@ -76,18 +76,19 @@ use rule carb_scores as candidate_scores with:
 
 
 use rule carb_scores as quartet_scores with:
-    # A scorer on place quartets. Log-likelihood is that of the whole base.
+    # A scorer on place quartets. Log-likelihood is that of the whole base, and without a place, too, for PMI.
     input:
         models=lambda wc: CARB_FOLDERS[wc.scorer],
-        item_files=expand("<prepared>/quartets/{language}.jsonl", language=QUARTET_LANGUAGES),
+        item_files=expand("<prepared>/{{itemset}}/{language}.jsonl", language=QUARTET_LANGUAGES),
         frozen=lambda wc: frozen_states(wc.scorer, "quartets"),
     output:
-        expand("<scores>/quartets/{{scorer}}/{language}.parquet", language=QUARTET_LANGUAGES),
+        expand("<scores>/{{itemset}}/{{scorer}}/{language}.parquet", language=QUARTET_LANGUAGES),
     log:
-        "<logs>/quartet_scores/{scorer}.log",
+        "<logs>/quartet_scores/{itemset}_{scorer}.log",
     benchmark:
-        "<benchmarks>/quartet_scores/{scorer}.tsv"
+        "<benchmarks>/quartet_scores/{itemset}_{scorer}.tsv"
     wildcard_constraints:
+        itemset="quartets|unplaced_quartets",
         scorer=one_of(name for name in QUARTET_SCORERS if name not in QUARTET_TEXT),
 
 

@@ -4,7 +4,15 @@ import pytest
 from support import ROOT
 
 from polyreward.carb.culture.books import BOOK, BOOKS, FALSE, LABELLED, open_books
-from polyreward.carb.culture.quartets import FACT, FORMAT, Quartet, Wording, quartet_rows, scale_quartets
+from polyreward.carb.culture.quartets import (
+    FACT,
+    FORMAT,
+    Quartet,
+    Wording,
+    quartet_rows,
+    scale_quartets,
+    unplaced_row,
+)
 from polyreward.sheet.data import quartet_choices
 from polyreward.sheet.entries import read_models
 
@@ -21,7 +29,7 @@ def quartet(topic, kind=FACT, number=1):
 
 def rows(kind, language="en"):
     (found,) = [one for one in open_books([quartet("t")], frozenset(), 1, 1) if one.kind == kind]
-    return list(quartet_rows(found, language))
+    return [*quartet_rows(found, language), unplaced_row(found, language)]
 
 
 def book_of(row):
@@ -97,6 +105,5 @@ def test_each_answer_of_mini_is_in_its_book_once(language):
         for row in quartet_rows(one, language):
             lines = row["prompt"].split("\n")
             assert len(lines) == 5 and lines[4] and all(lines)
-            if row["place"] is not None:
-                right = row["answers"][row["chosen"]]
-                assert sum(right in line for line in lines[:4]) == 1, row
+            right = row["answers"][row["chosen"]]
+            assert sum(right in line for line in lines[:4]) == 1, row

@@ -18,7 +18,15 @@ from polyreward.carb.culture.comparison import (
     score_tables,
     shown_scorers,
 )
-from polyreward.carb.culture.quartets import FACT, Quartet, Wording, quartet_rows
+from polyreward.carb.culture.quartets import (
+    FACT,
+    PLACED,
+    UNPLACED,
+    Quartet,
+    Wording,
+    quartet_rows,
+    unplaced_row,
+)
 from polyreward.carb.culture.statistics import best_of_four, centred, place_share, swaps
 from polyreward.carb.figures.culture import draw_culture
 from polyreward.core.files import write_jsonl
@@ -92,11 +100,13 @@ QUARTETS = [
 ]  # fmt: skip
 
 
-def rows_of(language="en"):
+def rows_of(language="en", itemset=PLACED):
+    if itemset == UNPLACED:
+        return [unplaced_row(quartet, language) for quartet in QUARTETS]
     return [row for quartet in QUARTETS for row in quartet_rows(quartet, language)]
 
 
-def scores_of(score, language="en", cut=lambda row, number: False):
+def scores_of(score, language="en", cut=lambda row, number: False, itemset=PLACED):
     """Return a score table of all quartets; score, cut: functions of the row and the answer's number."""
     records = [
         {
@@ -106,7 +116,7 @@ def scores_of(score, language="en", cut=lambda row, number: False):
             "score": float(score(row, number)),
             "truncated": cut(row, number),
         }
-        for row in rows_of(language)
+        for row in rows_of(language, itemset)
         for number in range(4)
     ]
     return pd.DataFrame(records).assign(language=language)
@@ -118,9 +128,11 @@ def knows(row, number):
 
 def test_scores_are_joined_to_their_quartets_by_id_and_not_by_their_place():
     shuffled = scores_of(knows).sample(frac=1, random_state=3)
-    tables, without = score_tables(shuffled, pd.DataFrame(rows_of()), "rm")
-    assert np.array_equal(tables[0], 2 * np.eye(4) - np.arange(4))
-    assert np.array_equal(without[0], -np.arange(4.0)) and tables.shape == (28, 4, 4)
+    tables = score_tables(shuffled, pd.DataFrame(rows_of()), "rm")
+    assert np.array_equal(tables[0], 2 * np.eye(4) - np.arange(4)) and tables.shape == (28, 4, 4)
+    unplaced = scores_of(knows, itemset=UNPLACED).sample(frac=1, random_state=3)
+    without = score_tables(unplaced, pd.DataFrame(rows_of(itemset=UNPLACED)), "rm")
+    assert np.array_equal(without[0], [-np.arange(4.0)]) and without.shape == (28, 1, 4)
 
 
 def test_scores_that_are_no_numbers_or_of_other_quartets_are_refused():
@@ -132,13 +144,22 @@ def test_scores_that_are_no_numbers_or_of_other_quartets_are_refused():
         assert "its scores are not of these quartets" in refused(score_tables, other, items, "rm")
 
 
-def write(folder, name, *scores):
+def write(folder, name, *scores, itemset=PLACED):
     for language in ("en", "es"):
-        path = folder / f"quartets/{name}/{language}.parquet"
+        path = folder / f"{itemset}/{name}/{language}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
-        table = scores_of(scores[0], language, *scores[1:])
-        write_scores(table, path, benchmark="quartets", scorer=name, language=language)
+        table = scores_of(scores[0], language, *scores[1:], itemset=itemset)
+        write_scores(table, path, benchmark=itemset, scorer=name, language=language)
         yield path
+
+
+def items_of(folder, itemset=PLACED, languages=("en", "es")):
+    """Write the rows of all quartets; returns the files."""
+    paths = [folder / f"{itemset}_items/{language}.jsonl" for language in languages]
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        write_jsonl(rows_of(path.stem, itemset), path)
+    return paths
 
 
 def ignorant(row, number):
@@ -157,11 +178,10 @@ SHEET = sheet(KINDS, bases={"loglik-b": "b", "pmi-b": "b", "length": ""})
 def found(tmp_path_factory):
     """What a base that knows all places, its reward model that knows them in English, and length have."""
     folder, files = tmp_path_factory.mktemp("culture"), []
-    for language in ("en", "es"):
-        write_jsonl(rows_of(language), folder / f"{language}.jsonl")
     for name, score in {"length": ignorant, "b_en": in_english, "loglik-b": knows}.items():
         files += write(folder, name, score)
-    return read_culture([folder / "en.jsonl", folder / "es.jsonl"], files, SHEET, INTERVAL)
+    unplaced = items_of(folder, UNPLACED), list(write(folder, "loglik-b", knows, itemset=UNPLACED))
+    return read_culture(items_of(folder), files, SHEET, INTERVAL, *unplaced)
 
 
 def test_the_table_has_each_base_s_own_first_with_pmi_from_its_log_likelihood_and_formats_apart(found):
@@ -198,11 +218,11 @@ def test_a_scorer_that_could_not_be_had_has_an_empty_row_with_the_reason(found):
 
 
 def test_texts_that_were_cut_are_said_in_the_rows_of_their_kind_and_of_pmi(tmp_path):
-    write_jsonl(rows_of(), tmp_path / "en.jsonl")
     path = next(
         write(tmp_path, "loglik-b", knows, lambda row, number: row["kind"] == "format" and number == 0)
     )
-    found = read_culture([tmp_path / "en.jsonl"], [path], SHEET, INTERVAL)
+    bare = items_of(tmp_path, UNPLACED, ["en"]), [next(write(tmp_path, "loglik-b", knows, itemset=UNPLACED))]
+    found = read_culture(items_of(tmp_path, PLACED, ["en"]), [path], SHEET, INTERVAL, *bare)
     said = culture_table(found, SHEET, ["en"], {}).set_index(["asks", "scorer"])["note"]
     assert set(said["fact"]) == {""} and set(said["format"].index) == {"loglik-b", "pmi-b"}
     assert all("; 25% of the texts were too long and lost their beginning" in note for note in said["format"])

@@ -142,11 +142,11 @@ def test_what_is_taught_in_one_language_and_found_in_another_has_the_known_answe
 
 def test_a_part_whose_texts_were_cut_with_lessons_or_without_says_so(tmp_path):
     def cut(model, row, parts):
-        return model == "b_ko" and parts.get(row["quartet"]) == TAUGHT and row["place"] is None
+        return model == "b_ko" and parts.get(row["quartet"]) == TAUGHT and row["chosen"] == 0
 
     table = taught_table(*scored(tmp_path, {}, cut), sheet(MODELS), INTERVAL)
     said = table.set_index(["part", "taught_in"])["note"]
-    assert set(said[TAUGHT, "ko"]) == {"20% of the texts were too long and lost their beginning"}
+    assert set(said[TAUGHT, "ko"]) == {"25% of the texts were too long and lost their beginning"}
     assert set(said.drop((TAUGHT, "ko"))) == {""}
 
 
@@ -160,9 +160,7 @@ def test_books_of_topics_without_a_lesson_are_parts_of_their_own(tmp_path, monke
     for path in scores:
         if path.parent.name == "b_en-taught":
             reads = pd.read_parquet(path)
-            asked = reads["id"].str.contains(f"-{FALSE.replace(' ', '-')}_") & ~reads["id"].str.endswith(
-                "unplaced"
-            )
+            asked = reads["id"].str.contains(f"-{FALSE.replace(' ', '-')}_")
             right = reads["candidate"] == reads["id"].str[-1].where(asked, "0").astype(int) - 1
             write_scores(
                 reads.assign(score=(asked & right).astype(float)),

@@ -17,6 +17,7 @@ from polyreward.carb.culture.quartets import (
     quartet_rows,
     read_quartet_files,
     scale_quartets,
+    unplaced_row,
     with_place,
     without_place,
 )
@@ -60,7 +61,7 @@ def test_our_98_topics_have_164_quartets_and_two_of_a_topic_share_no_culture(our
 def test_no_prompt_of_mini_shows_a_gap_or_begins_in_lower_case_and_one_names_no_place(ours):
     for quartet in ours:
         for language, wording in quartet.wordings.items():
-            *placed, without = quartet_rows(quartet, language)
+            placed, without = list(quartet_rows(quartet, language)), unplaced_row(quartet, language)
             assert [row["chosen"] for row in placed] == [0, 1, 2, 3] and without["chosen"] is None
             assert len({row["prompt"] for row in placed}) == 4
             assert len(set(wording.answers)) == 4
@@ -74,8 +75,8 @@ def test_no_prompt_of_mini_shows_a_gap_or_begins_in_lower_case_and_one_names_no_
 def test_a_quartet_s_rows_ask_about_each_place_and_answer_with_all_four():
     wording = Wording("How {place}?", ["in A", "in B", "in C", "in D"], ["a", "b", "c", "d"])
     quartet = Quartet("t-1", "t", "values", FACT, ["A", "B", "C", "D"], {"en": wording})
-    rows = list(quartet_rows(quartet, "en"))
-    assert [row["id"] for row in rows] == ["t-1_1", "t-1_2", "t-1_3", "t-1_4", "t-1_unplaced"]
+    rows = [*quartet_rows(quartet, "en"), unplaced_row(quartet, "en")]
+    assert [row["id"] for row in rows] == ["t-1_1", "t-1_2", "t-1_3", "t-1_4", "t-1"]
     assert [row["prompt"] for row in rows] == ["How in A?", "How in B?", "How in C?", "How in D?", "How?"]
     assert [row["place"] for row in rows] == ["A", "B", "C", "D", None]
     key = {"quartet": "t-1", "topic": "t", "domain": "values", "kind": FACT, "culture": "en"}

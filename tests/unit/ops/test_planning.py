@@ -43,9 +43,10 @@ def jobs():
     return planned_jobs(["all"], [PAPER], ROOT)
 
 
-def made_up(kind, rule="made_up"):
+def made_up(kind, rule="made_up", **wildcards):
     entry = {"hub": "m", "parameters_b": 2}
-    return Job(rule, {}, ModelJob(kind, lambda wildcards: [entry], None, {}, "bfloat16", 1, False, 90))
+    model_job = ModelJob(kind, lambda wildcards: [entry], None, {}, "bfloat16", 1, False, 90)
+    return Job(rule, SimpleNamespace(**wildcards), model_job)
 
 
 def hours(models, ran=(), reference=(), speeds=None):
@@ -143,7 +144,7 @@ def test_the_tokens_of_a_reward_model_are_those_of_its_pairs(paper):
 
 
 def test_place_quartets_count_with_those_of_open_books():
-    """Each open book is read thrice, in each language, with twenty answers; fewer topics have no more."""
+    """Each open book is read thrice, in each language, with sixteen answers; fewer topics have no more."""
     tiny = read_models([TINY], ROOT)
 
     def counted(books):
@@ -156,8 +157,9 @@ def test_place_quartets_count_with_those_of_open_books():
     languages = len(quartet_choices(tiny.settings)["languages"])
     assert more == 30 * languages
     assert counted(10**6).quartets() < 10**6
-    job = made_up("score_long", rule="quartet_scores")
-    assert counted(10).work(job).reads - counted(0).work(job).reads == pytest.approx(more * 20 * 90)
+    for itemset, answers in (("quartets", 16), ("unplaced_quartets", 4)):
+        job = made_up("score_long", rule="quartet_scores", itemset=itemset)
+        assert counted(10).work(job).reads - counted(0).work(job).reads == pytest.approx(more * answers * 90)
 
 
 def test_a_job_that_a_cluster_would_end_is_named(paper):

@@ -114,4 +114,4 @@ def test_shared_layers_read_what_the_reward_models_above_them_score(tiny):
     assert states == 4 * cells * (tiny.settings.carb.items_per_cell or 27) * 90
     for itemset, rule in [("quartets", "quartet_scores"), ("carb_perturbed", "carb_perturbed_scores")]:
         reads = counted(tiny, "carb_states", base="b", itemset=itemset).reads
-        assert reads == counted(tiny, rule, scorer="s").reads > 0
+        assert reads == counted(tiny, rule, scorer="s", itemset=itemset).reads > 0

@@ -85,7 +85,9 @@ def test_pairs_of_which_the_same_answer_wins_in_both_orders():
     assert math.isnan(table.loc["full - warmup", "consistent_pct"])
     of_seeds = table_of({"full": mixed, "full-2": always_first}, [], {"full": ["full", "full-2"]})
     assert of_seeds.loc["full", "consistent_pct"] == 25
-    shown = display(table, {"warmup": "warm-up", "full": "all rewards"}, "95%")["same answer in both orders, %"]
+    shown = display(table, {"warmup": "warm-up", "full": "all rewards"}, "95%")[
+        "same answer in both orders, %"
+    ]
     assert shown.tolist() == ["0", "50", ""]
 
 

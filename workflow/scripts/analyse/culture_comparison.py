@@ -16,7 +16,10 @@ from polyreward.ops.jobs import run
 def main(snakemake):
     files, params, output = snakemake.input, snakemake.params, snakemake.output
     sheet = read_sheet(files.sheet)
-    found = read_culture(files.item_files, files.scores, sheet, Interval(**params.interval))
+    interval = Interval(**params.interval)
+    found = read_culture(
+        files.item_files, files.scores, sheet, interval, files.unplaced, files.unplaced_scores
+    )
     table = culture_table(found, sheet, params.languages, unavailable_reasons(files.scores))
     first = next(iter(found.values()))
     differences = difference_table(first, sheet, params.languages, params.source)

@@ -2,7 +2,7 @@
 
 from polyreward.carb.culture.books import open_books
 from polyreward.carb.culture.lessons import TAUGHT, lesson_pairs, parts_of
-from polyreward.carb.culture.quartets import quartet_rows, scale_quartets
+from polyreward.carb.culture.quartets import quartet_rows, scale_quartets, unplaced_row
 from polyreward.core.files import write_jsonl
 from polyreward.ops.jobs import run
 
@@ -23,6 +23,8 @@ def main(snakemake):
             for own in ([*quartets, *books], further)
         )
         write_jsonl(rows, snakemake.output[language])
+        bare = [unplaced_row(quartet, language) for quartet in (*quartets, *books)]
+        write_jsonl(bare, snakemake.output[f"unplaced_{language}"])
         if params.teach:
             write_jsonl(list(lesson_pairs(rows, more, params.seed)), snakemake.output[f"lessons_{language}"])
 

@@ -22,7 +22,11 @@ ROWS = {"mp-86k": 86_000, "rewardbench": 2_985, "multilingual-rewardbench": 2_87
 ROWS |= {"belebele": 488, "gsm-symbolic": 300}
 FEW = 150
 ITEMS, QUESTIONS = 27, 60  # of a culture and domain, and of a CARB set, where all are taken
-ASKED, BOOKS = 20, 3  # answers of a place quartet, to its five questions; kinds of open books
+ASKED = {
+    "quartets": 16,
+    "unplaced_quartets": 4,
+}  # answers of a place quartet, to its four questions or to one
+BOOKS = 3  # kinds of open books
 # Of lessons: topics at most, pairs of a quartet, and quartets of a topic (carb/culture/)
 LESSONS, LESSON_PAIRS, LESSON_QUARTETS = 18, 12, 3
 ASKED_ONCE = ("judgements", "locals_scores", "locals_perturbed_scores", "locals_held_out")
@@ -173,7 +177,7 @@ class Counts:
             case "carb_scores":
                 reads = 4 * items * ITEM
             case "quartet_scores":
-                reads = ASKED * self.quartets() * ITEM
+                reads = ASKED[wildcards.itemset] * self.quartets() * ITEM
             case "carb_perturbed_scores":
                 consistent = len(carb.cultures) * (carb.consistency.items_per_cell or ITEMS)
                 reads = 2 * cells * (7 * rewrites + consistent) * ITEM

@@ -74,7 +74,7 @@ class Quartets(Section):
     """Topics whose quartets are asked again with the four answers in the prompt, thrice: a test of whether a
     scorer can be judged on places at all; 0 for none. Ten or more give an interval."""
     judges: bool = True
-    """Whether judges answer them, too: five questions a quartet and language, each in four orders."""
+    """Whether judges answer them, too: four questions a quartet and language, each in four orders."""
 
 
 class Lessons(Section):

@@ -30,9 +30,9 @@ def learning_table(
 
     tables: {training: rows of held_out_verdicts}, of the same questions. seeds: {judge: its trainings}.
     r_corr: 2 p_right - 1, -1 to 1. right_pct: questions whose right label is the more probable one.
-    consistent_pct: pairs of which the same answer wins in both orders, right or wrong; 0 for a judge that always
-    names the same label. Intervals are by bootstrap over items, with the same draws for all judges, and the
-    variance between seeds is added as in Table 1. Where all draws are alike the ends are NaN."""
+    consistent_pct: pairs of which the same answer wins in both orders, right or wrong; 0 for a judge that
+    always names the same label. Intervals are by bootstrap over items, with the same draws for all judges,
+    and the variance between seeds is added as in Table 1. Where all draws are alike the ends are NaN."""
     anyone = tables[next(iter(seeds.values()))[0]]
     tables = {name: table.set_index("id").loc[anyone["id"]] for name, table in tables.items()}
     members = pd.get_dummies(anyone["item"]).to_numpy(float)  # (questions, items)
@@ -45,8 +45,12 @@ def learning_table(
         values[judge] = of_seeds.mean(axis=1)
         between[judge] = [between_trainings(of_seeds)] if len(names) > 1 else []
         every = pd.concat({name: tables[name] for name in names}, names=["training", "id"])
-        sides = np.sign(every["p_right"] - 1 / len(LABELS))  # 1 if the right answer wins, -1 if the other does
-        pairs = every.index.get_level_values("id").str.rpartition("_").get_level_values(0)  # without the order
+        sides = np.sign(
+            every["p_right"] - 1 / len(LABELS)
+        )  # 1 if the right answer wins, -1 if the other does
+        pairs = (
+            every.index.get_level_values("id").str.rpartition("_").get_level_values(0)
+        )  # without the order
         won = sides.groupby([every.index.get_level_values("training"), pairs]).sum().abs()
         shares = {
             "in_form_pct": 100 * every["in_form"].mean(),

@@ -9,7 +9,7 @@ import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval, resampled_sections, share_interval
 from polyreward.analysis.verdicts import FEWEST_UNITS
-from polyreward.carb.culture.quartets import FACT, FOUR, Quartet
+from polyreward.carb.culture.quartets import FACT, FOUR, PLACED, UNPLACED, Quartet
 from polyreward.carb.culture.statistics import STATISTICS
 from polyreward.carb.leaderboard import by_scorer
 from polyreward.core.errors import PolyrewardError
@@ -121,44 +121,49 @@ def read_culture(
     score_files: Iterable[str | Path],
     sheet: pd.DataFrame,
     interval: Interval,
+    unplaced_files: Iterable[str | Path] = (),
+    unplaced_scores: Iterable[str | Path] = (),
 ) -> dict[str, Culture]:
     """Read quartets and all scorers' scores: {kind of quartets: their Culture}; facts come first.
 
-    A base's log-likelihood also gives PMI: what the place adds to it."""
+    unplaced_files, unplaced_scores: the same quartets without a place, and log-likelihoods on them. These
+    also give PMI: what the place adds to a base's log-likelihood."""
     rows = pd.DataFrame(read_jsonl(item_files))
     quartets = rows.drop_duplicates("quartet")
-    of_language = {
-        language: own.set_index("quartet").loc[quartets["quartet"]].reset_index()
-        for language, own in rows.groupby("culture", sort=False)
-    }
-    scores = by_scorer(score_files, scorers_of(score_files), "quartets")
     kind_of = quartets.set_index("quartet")["kind"]
-    tables, placeless, cut = read_tables(scores, of_language, kind_of)
-    for base in dict.fromkeys(sheet["base"]):
-        for language in of_language:
-            key = of_base("loglik", base), language
-            if key in tables:
-                tables[of_base("pmi", base), language] = tables[key] - placeless[key][:, None]
-                cut[of_base("pmi", base), language] = cut[key]
+
+    def read(rows: pd.DataFrame, paths: Iterable[str | Path], itemset: str) -> tuple[dict, dict]:
+        in_order = {
+            language: own.set_index("quartet").loc[quartets["quartet"]].reset_index()
+            for language, own in rows.groupby("culture", sort=False)
+        }
+        return read_tables(by_scorer(paths, scorers_of(paths), itemset), in_order, kind_of)
+
+    tables, cut = read(rows, score_files, PLACED)
+    if unplaced_scores:
+        unplaced, _ = read(pd.DataFrame(read_jsonl(unplaced_files)), unplaced_scores, UNPLACED)
+        for (name, language), without in unplaced.items():
+            pmi = of_base("pmi", sheet.at[name, "base"]), language
+            tables[pmi], cut[pmi] = tables[name, language] - without, cut[name, language]
     kinds = sorted(quartets["kind"].unique(), key=lambda kind: kind != FACT)
     return by_group(kinds, kind_of, quartets, tables, cut, interval)
 
 
 def read_tables(
     scores: Mapping[str, pd.DataFrame], items: Mapping[str, pd.DataFrame], group_of: Mapping[str, str]
-) -> tuple[dict[Key, np.ndarray], dict[Key, np.ndarray], dict[Key, pd.Series]]:
-    """Return score_tables of all scorers in all languages, to prompts with a place and without, and the share
-    of texts that were longer than a scorer reads, by group.
+) -> tuple[dict[Key, np.ndarray], dict[Key, pd.Series]]:
+    """Return score_tables of all scorers in all languages, and by group the share of texts that were longer
+    than a scorer reads.
 
     scores: by scorer. items: rows by language, as score_tables takes them. group_of: {quartet: its group}."""
-    tables, placeless, cut = {}, {}, {}
+    tables, cut = {}, {}
     for language, rows in items.items():
         groups = rows.set_index("id")["quartet"].map(group_of)
         for name, of_scorer in scores.items():
             own, key = of_scorer[of_scorer["language"] == language], (name, language)
-            tables[key], placeless[key] = score_tables(own, rows, name)
+            tables[key] = score_tables(own, rows, name)
             cut[key] = own["truncated"].groupby(own["id"].map(groups)).mean()
-    return tables, placeless, cut
+    return tables, cut
 
 
 def by_group(
@@ -180,22 +185,21 @@ def by_group(
     return found
 
 
-def score_tables(scores: pd.DataFrame, items: pd.DataFrame, name: str) -> tuple[np.ndarray, np.ndarray]:
+def score_tables(scores: pd.DataFrame, items: pd.DataFrame, name: str) -> np.ndarray:
     """Return a scorer's scores of all quartets of a language: (quartets, FOUR, FOUR) to prompts about the
-    places, and (quartets, FOUR) to the prompt that names none.
+    places, or (quartets, 1, FOUR) to the prompt that names none.
 
-    items: rows as quartets.quartet_rows yields them, in the order of the result."""
+    items: rows as quartets.quartet_rows or unplaced_row gives them, in the order of the result."""
     check_numbers(scores, ["score"])
     if set(scores["id"]) != set(items["id"]) or len(scores) != FOUR * len(items):
         raise PolyrewardError(
-            f"{name}: its scores are not of these quartets. Delete work/5_scores/quartets/{name} and run the"
+            f"{name}: its scores are not of these quartets. Delete work/5_scores/*quartets/{name} and run the"
             " same command again"
         )
-    keyed = items[["id", "quartet"]].assign(prompt=items["chosen"].fillna(FOUR).astype(int))
+    keyed = items[["id", "quartet"]].assign(prompt=items["chosen"].fillna(0).astype(int))
     both = scores[["id", "candidate", "score"]].merge(keyed, on="id", validate="many_to_one")
     wide = both.pivot(index="quartet", columns=["prompt", "candidate"], values="score").sort_index(axis=1)
-    values = wide.loc[items["quartet"].unique()].to_numpy().reshape(-1, FOUR + 1, FOUR)
-    return values[:, :FOUR], values[:, FOUR]
+    return wide.loc[items["quartet"].unique()].to_numpy().reshape(items["quartet"].nunique(), -1, FOUR)
 
 
 def shown_scorers(names: Iterable[str], sheet: pd.DataFrame) -> list[str]:

@@ -47,8 +47,6 @@ def lesson_pairs(rows: Sequence[dict], further: Sequence[dict], seed: int) -> It
     topics = {row["topic"] for row in rows if parts.get(row["quartet"]) == TAUGHT}
     lessons = [row for row in rows if parts.get(row["quartet"]) == TAUGHT]
     for row in [*lessons, *(row for row in further if row["topic"] in topics)]:
-        if row["place"] is None:
-            continue
         chosen = row["answers"][row["chosen"]]
         for number, rejected in enumerate(row["answers"]):
             if number != row["chosen"]:

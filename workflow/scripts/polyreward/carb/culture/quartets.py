@@ -22,7 +22,7 @@ FACT, FORMAT = KINDS = ("fact", "format")
 LABEL = "{Place}: {answer}"  # a place and what is right there, where a language has no such frame of its own
 CULTURE = "culture"  # the domain of topics that only quartets have
 FURTHER = 2  # quartets of a topic that only lessons have
-UNPLACED = "unplaced"  # the row of a quartet whose prompt names no place
+PLACED, UNPLACED = "quartets", "unplaced_quartets"  # sets of files: prompts that name a place, and none
 OWN = "own"  # the domain of quartets of the user's own
 
 
@@ -186,20 +186,28 @@ def _drawn(options: Sequence[Sequence[str]], cultures: int, count: int) -> Seque
 
 
 def quartet_rows(quartet: Quartet, language: str) -> Iterator[dict]:
-    """Yield a quartet's rows in a language: a prompt for each place, then one that names none.
+    """Yield a quartet's rows in a language: a prompt for each place.
 
     All have the same four answers, but for a place that their frame names. chosen: the number of the right
-    one; None without a place. `culture` is the language of the texts, as in CARB's items."""
+    one. `culture` is the language of the texts, as in CARB's items."""
     texts = quartet.wordings[language]
-    key = {"quartet": quartet.name, "topic": quartet.topic, "domain": quartet.domain, "kind": quartet.kind}
     for number, (place, phrase) in enumerate(zip(quartet.places, texts.places, strict=True)):
         prompt = texts.book + with_place(texts.question, phrase)
         answers = [framed(texts.frame, phrase, answer) for answer in texts.answers]
         row = {"place": place, "prompt": prompt, "answers": answers, "chosen": number}
-        yield {"id": f"{quartet.name}_{number + 1}", **key, "culture": language, **row}
-    prompt = texts.book + without_place(texts.question)
-    row = {"place": None, "prompt": prompt, "answers": list(texts.answers)}
-    yield {"id": f"{quartet.name}_{UNPLACED}", **key, "culture": language, **row, "chosen": None}
+        yield {"id": f"{quartet.name}_{number + 1}", **_key(quartet, language), **row}
+
+
+def unplaced_row(quartet: Quartet, language: str) -> dict:
+    """Return a quartet's row whose prompt names no place, so that no answer is right."""
+    texts = quartet.wordings[language]
+    row = {"prompt": texts.book + without_place(texts.question), "answers": list(texts.answers)}
+    return {"id": quartet.name, **_key(quartet, language), "place": None, **row, "chosen": None}
+
+
+def _key(quartet: Quartet, language: str) -> dict[str, str]:
+    named = {"quartet": quartet.name, "topic": quartet.topic, "domain": quartet.domain}
+    return {**named, "kind": quartet.kind, "culture": language}
 
 
 def framed(frame: str, phrase: str, answer: str) -> str:

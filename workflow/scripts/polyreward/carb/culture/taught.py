@@ -43,7 +43,7 @@ def read_taught(
     rows = next(iter(files.values()))
     quartets, parts = rows.drop_duplicates("quartet"), parts_of(rows.to_dict("records"), interval.seed)
     parts |= {one.quartet: one.kind for one in quartets.itertuples() if one.kind in BOOKS}
-    tables, _, cut = read_tables(scores, files, parts)
+    tables, cut = read_tables(scores, files, parts)
     return by_group((*PARTS, *BOOKS), parts, quartets, tables, cut, interval)
 
 
