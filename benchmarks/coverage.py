@@ -293,7 +293,8 @@ def of_learning(generator: np.random.Generator, interval: Interval, items: int =
     names = [f"full-{seed}" for seed in range(1, SEEDS + 1)]
     effects = of_item * generator.normal(size=(items, 1)) + of_seed * generator.normal(size=(1, SEEDS))
     values = rise + effects + of_both * generator.normal(size=(items, SEEDS))
-    ids = {"id": range(items), "item": [f"i{number}" for number in range(items)]}
+    pairs = [f"i{number}" for number in range(items)]
+    ids = {"id": [f"{name}_A" for name in pairs], "item": pairs}
     rows = pd.DataFrame(ids | {"in_form": True})
     tables = {name: rows.assign(p_right=(1 + one) / 2) for name, one in zip(names, values.T, strict=True)}
     tables["warmup"] = rows.assign(p_right=0.5)
