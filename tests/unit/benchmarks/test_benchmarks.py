@@ -47,7 +47,8 @@ def test_layouts_are_those_that_the_scales_settings_draw(benchmark):
     # programming problem in six languages
     assert sizes["mini"] == (256, 128, 10 * 4 * 6, 2 * 17, 3 * 4 * 2)
     assert sizes["paper"][:2] == (2985, 2985 - 5 * 164)
-    assert sizes["gpu"][1:] == (4 * 150, 10 * 4 * 12, 23 * 4, 3 * 4 * 10)
+    judged = layouts["gpu"].rows["subset"].value_counts().clip(upper=12).sum()
+    assert sizes["gpu"][1:] == (4 * 150, 10 * 4 * 12, judged, 3 * 4 * 10) and judged > 20 * 12
     assert set(layouts["mini"].judged_rows["subset"].value_counts()) == {2}
 
 

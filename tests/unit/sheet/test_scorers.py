@@ -107,7 +107,7 @@ def test_each_table_reads_its_scores_in_the_order_of_its_rows():
     baselines = f"{TEXT} probe-a loglik-a pmi-a"
     twins = [
         *by_language("pairs", f"my-rm a_en {baselines}", "en"),
-        *by_language("pairs", f"my-rm a_en a_es {baselines}", "es"),
+        *by_language("pairs", f"my-rm a_en a_es {TEXT}", "es"),
     ]
     models = f"{first} {shelf}"
     locals_ = "carb_perturbation", "locals-base locals-without-criteria locals-with-criteria", "ko"
@@ -134,7 +134,10 @@ def test_each_table_reads_its_scores_in_the_order_of_its_rows():
             *by_scorer("carb", f"{models} judge-knockout length", "ar ko"),
             *by_scorer("carb_perturbation", f"{models} length", "ar ko"),
         ],
-        "carb_culture": by_scorer("quartets", f"loglik-a {every} my-rm length shared", "ar ko"),
+        "carb_culture": [
+            *by_scorer("quartets", f"loglik-a {every} my-rm length shared", "ar ko"),
+            *by_scorer("unplaced_quartets", "loglik-a", "ar ko"),
+        ],
         "carb_perturbation": [
             *by_scorer("carb carb_perturbation", f"{models} length", "ar ko"),
             *by_scorer(*locals_),
@@ -164,7 +167,8 @@ def test_judges_answer_place_quartets_only_where_the_settings_say_so():
     judged = sheet_with(**SMALLER, carb__quartets={"judges": True, "files": files})
     found = cells_of(judged, "carb_culture")
     expected = "loglik-a a_en a_en_seed2 a_es a_es_seed2 my-rm judge length shared"
-    assert found == by_scorer("quartets", expected, "en it")
+    unplaced = by_scorer("unplaced_quartets", "loglik-a", "en it")
+    assert found == [*by_scorer("quartets", expected, "en it"), *unplaced]
 
 
 def test_policies_are_one_after_another_and_so_are_their_scorers():
@@ -186,8 +190,11 @@ def test_twins_see_reward_models_of_their_language_or_the_source_and_none_of_the
     models = ["my-rm", "a_en", "a_ko", "b_en", "b_ko"]
     korean = [one for one in found if one.endswith("/ko")]
     assert korean[:5] == [f"pairs/{name}/ko" for name in models]
-    baselines = [*TEXT.split(), "probe-a", "loglik-a", "pmi-a", "probe-b", "loglik-b", "pmi-b"]
-    assert korean[5:] == [f"pairs/{name}/ko" for name in baselines]
+    assert korean[5:] == [f"pairs/{name}/ko" for name in TEXT.split()]
+    untrained = [f"{kind}-{base}" for base in "ab" for kind in ("probe", "loglik", "pmi")]
+    assert [one for one in found if "-a/" in one or "-b/" in one] == [
+        f"pairs/{name}/en" for name in untrained
+    ]
 
 
 def test_tables_have_the_off_the_shelf_rows_that_are_named_and_carb_has_all():

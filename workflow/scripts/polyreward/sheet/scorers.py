@@ -336,8 +336,8 @@ def _cells(settings: Settings, rows: dict[str, Scorer]) -> Iterator[tuple[str, s
     scorers = [*untrained, *every, *judged, *QUARTET_TEXT]
     for name, language in product(scorers, quartet_choices(settings)["languages"]):
         yield "carb_culture", "quartets", name, language
-        if name in untrained:  # for PMI
-            yield "carb_culture", "unplaced_quartets", name, language
+    for name, language in product(untrained, quartet_choices(settings)["languages"]):  # for PMI
+        yield "carb_culture", "unplaced_quartets", name, language
     for name, language in product(lesson_models(settings), quartet_choices(settings)["languages"]):
         for model in (name, taught(name)):
             yield "carb_taught", "quartets", model, language
