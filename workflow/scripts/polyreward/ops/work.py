@@ -22,10 +22,8 @@ ROWS = {"mp-86k": 86_000, "rewardbench": 2_985, "multilingual-rewardbench": 2_87
 ROWS |= {"belebele": 488, "gsm-symbolic": 300}
 FEW = 150
 ITEMS, QUESTIONS = 27, 60  # of a culture and domain, and of a CARB set, where all are taken
-ASKED = {
-    "quartets": 16,
-    "unplaced_quartets": 4,
-}  # answers of a place quartet, to its four questions or to one
+# Answers of a place quartet: to its four questions, and to the one that names no place
+ASKED = {"quartets": 16, "unplaced_quartets": 4}
 BOOKS = 3  # kinds of open books
 # Of lessons: topics at most, pairs of a quartet, and quartets of a topic (carb/culture/)
 LESSONS, LESSON_PAIRS, LESSON_QUARTETS = 18, 12, 3
