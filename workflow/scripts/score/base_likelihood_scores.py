@@ -1,4 +1,4 @@
-"""Score one benchmark in every language by a base's log-likelihood, and by what the request adds (PMI)."""
+"""Score one benchmark by a base's log-likelihood, and by what the request adds (PMI)."""
 
 from collections.abc import Sequence
 from pathlib import Path
