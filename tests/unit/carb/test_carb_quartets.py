@@ -1,6 +1,7 @@
 """Place quartets: four places whose answers differ, the same in every language, and every fault by its name."""
 
 import json
+from collections import Counter
 from itertools import combinations
 
 import pytest
@@ -28,9 +29,9 @@ SETTINGS = read_models([], ROOT).settings
 SCHEMA = ROOT / "workflow/schemas/carb_topics.schema.yaml"
 
 
-def whole(seed, per_topic=2):
-    """Return the quartets of all our topics in mini's languages, and further ones for lessons."""
-    choices = quartet_choices(SETTINGS) | {"per_topic": per_topic}
+def whole(seed, per_topic=2, max_topics=None):
+    """Return the quartets of our topics in mini's languages, and further ones for lessons."""
+    choices = quartet_choices(SETTINGS) | {"per_topic": per_topic, "max_topics": max_topics}
     return scale_quartets(choices, SETTINGS.carb.culture_file, SETTINGS.carb.topics, SCHEMA, seed)
 
 
@@ -124,6 +125,16 @@ def test_the_draw_depends_on_the_seed_and_on_no_other_topic(ours):
     assert built(topic(id="other"), topic())[1] == alone[0]
 
 
+def test_fewer_topics_are_a_part_of_more_with_the_same_quartets():
+    (all_of_them, further), (some, of_some), (few, _) = (whole(42, 1, count) for count in (None, 32, 12))
+    topics = {quartet.topic for quartet in some}
+    assert Counter(quartet.kind for quartet in some) == {FACT: 32, FORMAT: 14}
+    assert Counter(quartet.kind for quartet in few) == {FACT: 12, FORMAT: 12}
+    assert {quartet.topic for quartet in few} < topics
+    assert some == [quartet for quartet in all_of_them if quartet.topic in topics]
+    assert of_some == [quartet for quartet in further if quartet.topic in topics]
+
+
 def test_a_place_without_a_name_and_topics_without_four_answers_are_named(tmp_path):
     culture_file, folder = tmp_path / "cultures.yaml", tmp_path / "topics"
     folder.mkdir()
@@ -134,6 +145,7 @@ def test_a_place_without_a_name_and_topics_without_four_answers_are_named(tmp_pa
         "cultures": NAMES,
         "domains": ["values"],
         "topics_per_domain": None,
+        "max_topics": None,
         "per_topic": 2,
         "more_topics": tmp_path / "more",
         "languages": ["en"],

@@ -143,6 +143,18 @@ def test_the_tokens_of_a_reward_model_are_those_of_its_pairs(paper):
     assert Counts(paper, ROOT).work(korean).learns == pytest.approx(2 * 86_000 * 420 * 1.4 * 1.8)
 
 
+def test_topics_of_place_quartets_are_counted_as_they_are_built():
+    """All 98 that are built where a scale takes all; else 32 of facts and 14 of formats."""
+    models = read_models([], ROOT)
+    found = {}
+    for count in (None, 32):
+        quartets = models.settings.carb.quartets.model_copy(update={"max_topics": count})
+        carb = models.settings.carb.model_copy(update={"quartets": quartets})
+        settings = models.settings.model_copy(update={"carb": carb})
+        found[count] = Counts(dataclasses.replace(models, settings=settings), ROOT).topics()
+    assert found == {None: 98, 32: 46}
+
+
 def test_place_quartets_count_with_those_of_open_books():
     """Each open book is read thrice, in each language, with sixteen answers; fewer topics have no more."""
     tiny = read_models([TINY], ROOT)

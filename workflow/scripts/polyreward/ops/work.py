@@ -3,12 +3,15 @@
 Sizes of sets are those that their authors state, and lengths of texts are guesses. Times come from measured
 speeds only (ops/planning.py)."""
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 from pathlib import Path
 
+from polyreward.carb.culture.quartets import CULTURE, kind_of
 from polyreward.core.kinds import REWARD_KINDS
+from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.resources import Job
 from polyreward.prepare.pair_files import read_pair_file
 from polyreward.scoring.generative import NEW_TOKENS
@@ -218,11 +221,18 @@ class Counts:
         carb = self.settings.carb
         if carb.quartets.files:
             return FEW
-        most = carb.topics_per_domain or inf
-        topics = len(list((self.root / carb.quartets.topics).glob("culture_*.yaml")))
-        for domain in carb_parts(carb)[1]:
-            topics += min(most, len(list((self.root / carb.topics).glob(f"{domain}_*.yaml"))))
-        return topics
+        folders = dict.fromkeys(carb_parts(carb)[1], carb.topics) | {CULTURE: carb.quartets.topics}
+        domains, kinds = Counter(), Counter()
+        for domain, folder in folders.items():
+            files = (self.root / folder).glob(f"{domain}*.yaml")
+            found = [kind_of(topic) for path in files for topic in read_yaml(path)]
+            kinds.update(kind for kind in found if kind)
+            domains[domain] = len(found) - found.count(None)
+        of_domains, of_kinds = (
+            sum(min(count, most or inf) for count in counts.values())
+            for counts, most in ((domains, carb.topics_per_domain), (kinds, carb.quartets.max_topics))
+        )
+        return int(min(of_domains, of_kinds))
 
     def _pairs(self, benchmark: str) -> float:
         """Return a benchmark's pairs. Requests of templates have several fills and kinds of wrong answers."""

@@ -63,6 +63,9 @@ class Consistency(Section):
 class Quartets(Section):
     """Place quartets: one question about four places, whose four answers differ."""
 
+    max_topics: Count | None = None
+    """So many topics of each kind, facts and formats, drawn by hash; null for all. With fewer than ten there
+    is no interval."""
     per_topic: Count = 2
     """Quartets of a topic, drawn by hash, that share no culture; fewer where there are fewer. With one, no
     model is asked about other places of a taught topic."""

@@ -107,6 +107,7 @@ def quartet_choices(settings: Settings) -> dict:
         "topics_per_domain": carb.topics_per_domain,
         "more_topics": carb.quartets.topics,
         "languages": list(carb.quartets.files) or languages,
+        "max_topics": carb.quartets.max_topics,
         "per_topic": carb.quartets.per_topic,
         "open_books": carb.quartets.open_books,
     }

@@ -88,7 +88,11 @@ def scale_quartets(
             f"{topics}: no topic has four of carb.cultures with different answers, so there is no place"
             " quartet; name more cultures or domains, or carb.quartets.files"
         )
-    return found, further
+    kinds = {quartet.topic: quartet.kind for quartet in found}
+    topics = [{"id": topic, "kind": kind} for topic, kind in kinds.items()]
+    topics = drawn(topics, ["kind"], choices["max_topics"], seed, "carb", "quartet topic")
+    kept = {topic["id"] for topic in topics}
+    return tuple([quartet for quartet in those if quartet.topic in kept] for those in (found, further))
 
 
 def built_quartets(
@@ -102,11 +106,11 @@ def built_quartets(
     """Return quartets of each topic that asks all cultures one question, drawn by hash; and further ones, for
     lessons on the first of several, which share no culture with the others.
 
-    Holidays are left out, since each culture is asked about its own. asked: cultures. per_topic: at most so
-    many, which share no culture."""
+    asked: cultures. per_topic: at most so many, which share no culture."""
     found, further = [], []
     for topic in topics:
-        if "values" not in topic and topic.get("fact") in (None, "holiday_date"):
+        kind = kind_of(topic)
+        if kind is None:
             continue
         answers = _answers(topic, cultures, asked, languages)
         options = _options(topic["id"], answers, seed)
@@ -123,11 +127,18 @@ def built_quartets(
                 )
                 for language in languages
             }
-            kind = FORMAT if "fact" in topic or topic.get("kind") == FORMAT else FACT
             name = f"{topic['id']}-{number}"
             quartet = Quartet(name, topic["id"], topic["domain"], kind, four, wordings)
             (found if number <= len(own) else further).append(quartet)
     return found, further
+
+
+def kind_of(topic: Mapping) -> str | None:
+    """Return the kind of a topic's quartets, of KINDS; None for a topic that does not ask all cultures one
+    question, as about holidays, where each culture is asked about its own."""
+    if "values" not in topic and topic.get("fact") in (None, "holiday_date"):
+        return None
+    return FORMAT if "fact" in topic or topic.get("kind") == FORMAT else FACT
 
 
 def _answers(
