@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from compared import LAYOUTS, compare_tables, samples_of
+from culture import of_quartets
 from draws import SEED_SPREAD, TEMPLATE_ICC, chances
 from layouts import SCALES, Layout, layout_of
 from scipy.stats import norm
@@ -316,6 +317,8 @@ def coverage_table(repetitions: int, samples: int, scales: Sequence[str] = tuple
             drawing = np.random.default_rng([7, number]), Interval(samples, CONFIDENCE, number)
             rows = [*of_benchmark(data, *drawing), *of_leaderboard(layout.items, *drawing)]
             rows += of_judges(layout, *drawing)
+            # By themselves: the rows before and behind them stay as they are
+            rows += of_quartets(layout.topics, np.random.default_rng([8, number]), drawing[1])
             if seeds > 1:
                 rows += [*of_trainings(data, seeds, *drawing), *of_claims(data, seeds, *drawing)]
             if scale == "mini":

@@ -8,11 +8,15 @@ import numpy as np
 import pandas as pd
 
 from polyreward.analysis.comparison import Benchmark
+from polyreward.carb.culture.books import open_books
+from polyreward.carb.culture.lessons import TAUGHT, parts_of
+from polyreward.carb.culture.quartets import quartet_rows, scale_quartets
 from polyreward.core.draws import drawn
 from polyreward.core.seeds import job_seed
 from polyreward.core.yaml_files import read_yaml
 from polyreward.prepare.pool import Share, drawn_rows
-from polyreward.sheet.data import drawn_share
+from polyreward.settings.model import Settings
+from polyreward.sheet.data import drawn_share, quartet_choices
 from polyreward.sheet.entries import Models, read_models
 from polyreward.sources.templates import template_rows
 
@@ -36,8 +40,8 @@ class Layout:
     """Sizes of one scale.
 
     rows, judged_rows: id, template and subset of the main benchmark, and of the part that judges see.
-    items, judged_items: id, culture, domain and topic of CARB. languages: in which judges see the rows.
-    trainings: of each reward model."""
+    items, judged_items: id, culture, domain and topic of CARB. topics: of each place quartet, by its kind; of
+    those that are taught, too. languages: in which judges see the rows. trainings: of each reward model."""
 
     rows: pd.DataFrame
     benchmark: Benchmark
@@ -45,6 +49,7 @@ class Layout:
     judged_rows: pd.DataFrame
     judged_benchmark: Benchmark
     judged_items: pd.DataFrame
+    topics: dict[str, list[str]]
     languages: int
     trainings: int
 
@@ -66,6 +71,7 @@ def layout_of(scale: str) -> Layout:
         pd.DataFrame(judged_rows),
         Benchmark(**models.catalog.benchmark(judged)),
         pd.DataFrame(drawn(asked, ["culture", "domain"], evaluation.items_per_cell, *draw)),
+        _topics(settings),
         len(settings.judged_languages),
         len(settings.reward_model_seeds),
     )
@@ -88,6 +94,22 @@ def _rows(models: Models, name: str) -> list[dict]:
                 {"id": f"{row['id']}-{number}", "template": row["template"], "subset": row["subset"]}
             )
     return found
+
+
+def _topics(settings: Settings) -> dict[str, list[str]]:
+    """Return the topic of each place quartet, by kind, and of those that reward models are taught."""
+    carb = settings.carb
+    choices = quartet_choices(settings) | {"more_topics": ROOT / carb.quartets.topics}
+    schema = ROOT / "workflow/schemas/carb_topics.schema.yaml"
+    quartets, _ = scale_quartets(choices, ROOT / carb.culture_file, ROOT / carb.topics, schema, settings.seed)
+    facts = [row for quartet in quartets for row in quartet_rows(quartet, choices["languages"][0])]
+    parts = parts_of(facts, settings.seed) if carb.lessons.bases else {}
+    lessons = [quartet.topic for quartet in quartets if parts.get(quartet.name) == TAUGHT]
+    books = open_books(quartets, frozenset(lessons), choices["open_books"], settings.seed)
+    found: dict[str, list[str]] = {}
+    for quartet in (*quartets, *books):
+        found.setdefault(quartet.kind, []).append(quartet.topic)
+    return found | ({TAUGHT: lessons} if lessons else {})
 
 
 def _published(benchmark: dict) -> list[dict]:

@@ -14,6 +14,7 @@ from polyreward.core.errors import PolyrewardError
 CAUTIOUS = [
     *("benchmark, subset", "95% right", "95% right, difference", "trainings, section"),
     *("Think-as-Locals, rewardbench", "Think-as-Locals, rewardbench, difference"),
+    *("quartets", "lessons"),  # of 10 to 32 topics
 ]
 
 
@@ -26,7 +27,7 @@ def benchmark(monkeypatch):
 
 def test_coverage_is_simulated_of_every_kind_of_interval_in_every_scale_s_layout(benchmark):
     table = benchmark("coverage")["coverage_table"](1, 20)
-    assert table["scale"].value_counts().to_dict() == {"mini": 34, "night": 19, "gpu": 15, "paper": 15}
+    assert table["scale"].value_counts().to_dict() == {"mini": 45, "night": 30, "gpu": 24, "paper": 24}
     assert not table.duplicated(["scale", "what", "n"]).any()
     assert table[["coverage", "width"]].notna().all().all()
 
@@ -50,6 +51,18 @@ def test_layouts_are_those_that_the_scales_settings_draw(benchmark):
     judged = layouts["gpu"].rows["subset"].value_counts().clip(upper=12).sum()
     assert sizes["gpu"][1:] == (4 * 150, 10 * 4 * 12, judged, 3 * 4 * 10) and judged > 20 * 12
     assert set(layouts["mini"].judged_rows["subset"].value_counts()) == {2}
+
+
+def test_quartets_are_simulated_in_the_topics_that_scales_draw_with_known_truths(benchmark):
+    layouts = benchmark("layouts")
+    mini, gpu = (layouts["layout_of"](name).topics for name in ("mini", "gpu"))
+    counts = {kind: (len(topics), len(set(topics))) for kind, topics in mini.items()}
+    assert counts["fact"] == (32, 32) and counts["format"] == (14, 14) and counts["taught"] == (16, 16)
+    assert len(set(gpu["fact"])) == 84 < len(gpu["fact"]) and "taught" not in gpu
+    simulated = benchmark("culture")
+    assert simulated["truth"]("swaps", 0.0) == pytest.approx(50, abs=0.2)
+    tables = simulated["simulated"](np.random.default_rng(1), ["t", "u", "t"], [0.0, 50.0])
+    assert tables.shape == (2, 3, 4, 4) and (tables[1].argmax(axis=2) == np.arange(4)).all()
 
 
 def test_compare_is_simulated_with_known_differences_and_their_truths(benchmark):
@@ -106,5 +119,5 @@ def test_a_third_of_the_mixed_pairs_has_turns_and_a_third_is_cut(benchmark):
 @pytest.mark.slow
 def test_intervals_cover_the_truth_as_often_as_they_say(benchmark):
     table = benchmark("coverage")["coverage_table"](250, 500, ["mini"])
-    highest = table["what"].map(lambda what: 1 if what in CAUTIOUS else 0.98)
+    highest = table["what"].map(lambda what: 1 if {what, what.split(",")[0]} & {*CAUTIOUS} else 0.98)
     assert table[(table["coverage"] < 0.92) | (table["coverage"] > highest)].to_dict("records") == []

@@ -68,13 +68,15 @@ def taught_table(
         for (base, language), models in taught_models(sheet).groupby(["base", "trained_in"], sort=False):
             for asked_in in (Path(path).stem for path in item_files):
                 key = {"part": part, "base": base, "taught_in": language, "language": asked_in}
-                records.append(key | _numbers(culture, list(models.index), asked_in))
+                records.append(key | lesson_numbers(culture, list(models.index), asked_in))
     return pd.DataFrame(records or [{"note": NO_LESSONS}], columns=TAUGHT_COLUMNS).astype(
         dict.fromkeys([*COUNTS, "trainings"], "Int64")
     )
 
 
-def _numbers(culture: Culture, models: Sequence[str], language: str) -> dict:
+def lesson_numbers(culture: Culture, models: Sequence[str], language: str) -> dict:
+    """Return NUMBERS and COUNTS of the trainings of a reward model with lessons, asked in a language."""
+
     def drawn(names: Iterable[str], statistic: str) -> np.ndarray:
         return np.stack([culture.draws(name, language, statistic) / 100 for name in names], axis=1)
 
