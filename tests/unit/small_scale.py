@@ -24,7 +24,8 @@ CONFIG = {
             "llm": {**LM, "model": {"es": "m-es", "ko": "m-ko"}},
         },
     },
-    "carb": {"cultures": ["ar", "ko"], "policies": ["p"], "knockout": ["judge"], "grpo": None},
+    "carb": {"cultures": ["ar", "ko"], "policies": ["p"], "knockout": ["judge"], "grpo": None,
+             "quartets": {"languages": None}},
     "think_as_locals": {
         "base": "b", "warmup": {"pairs": 5}, "judge": {"max_length": 640, "max_new_tokens": 9}, "seeds": 2,
         "runs": {"full": WEIGHTS, "bare": {**WEIGHTS, "layout": 0}, "no-criteria": WEIGHTS},

@@ -57,7 +57,7 @@ def test_quartets_are_simulated_in_the_topics_that_scales_draw_with_known_truths
     layouts = benchmark("layouts")
     mini, gpu = (layouts["layout_of"](name).topics for name in ("mini", "gpu"))
     counts = {kind: (len(topics), len(set(topics))) for kind, topics in mini.items()}
-    assert counts["fact"] == (32, 32) and counts["format"] == (14, 14) and counts["taught"] == (16, 16)
+    assert counts["fact"] == (24, 24) and counts["format"] == (14, 14) and counts["taught"] == (12, 12)
     assert len(set(gpu["fact"])) == 84 < len(gpu["fact"]) and "taught" not in gpu
     simulated = benchmark("culture")
     assert simulated["truth"]("swaps", 0.0) == pytest.approx(50, abs=0.2)

@@ -21,6 +21,7 @@ def test_the_order_of_keys_changes_no_param():
     """Snakemake compares params as texts, and trains again where one differs."""
     config = read_yaml(ROOT / "config.yaml")
     config["reward_model"]["depth"] = {"b": 8, "a": 7, "c": 9}
+    config["think_as_locals"]["runs"] |= {"no-corr": {"correctness": 0}, "no-appr": {"appropriateness": 0}}
     config["think_as_locals"]["data_shares"] = {"own": 0.5, "care": 0.5}
     there, back = (
         in_one_order(parsed_settings(one, Places([])), Places([])) for one in (config, backwards(config))

@@ -103,6 +103,8 @@ def test_carb_s_references_are_built_for_its_cultures_or_where_items_are_the_use
     [
         ({"carb__cultures": ["de", "ko", "en"]}, ["en", "ko"]),
         ({"carb__cultures": ["de", "ja"]}, ["de", "ja"]),
+        ({"carb__cultures": ["de", "es", "ko"], "carb__quartets": {"languages": ["it", "ko"]}}, ["ko"]),
+        ({"carb__cultures": ["es", "ko"], "carb__quartets": {"languages": ["it"]}}, ["es", "ko"]),
         ({"carb__quartets": {"files": {"it": "a.jsonl", "en": "b.jsonl"}}}, ["it", "en"]),
     ],
 )

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from polyreward.settings.base import (
     Count,
@@ -136,6 +136,12 @@ class ThinkAsLocals(Section):
     other pairs first."""
     seeds: Count
     """Trainings of `full`, each with its own seed; carb_locals_learning has all, others the first."""
+
+    @field_validator("runs")
+    @classmethod
+    def _without_criteria_last(cls, runs: dict) -> dict:
+        """Return the runs in the order of the tables, whatever an overlay adds."""
+        return dict(sorted(runs.items(), key=lambda run: run[0] == WITHOUT_CRITERIA))
 
     @property
     def repeats(self) -> list[str]:

@@ -268,6 +268,8 @@ def _carb(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
         there = len(settings.bases)
         text = f"{carb.lessons.bases} bases are to be taught, and `bases` names {there}; set that or less"
         yield Problem(("carb", "lessons", "bases"), text)
+    asked = carb.quartets.languages or []
+    yield from unknown_names(("carb", "quartets", "languages"), asked, catalog.languages, FILES["languages"])
     for name, entry in carb.generators.items():
         yield from _source_problems(("carb", "generators", name), entry, settings, catalog)
     kinds = {name: entry.kind for name, entry in settings.reward_models.items()}

@@ -96,10 +96,12 @@ def quartet_choices(settings: Settings) -> dict:
     """Return what place quartets are made of, as culture.quartets.scale_quartets takes it.
 
     Languages are the scale's in which CARB's topics are written: those of its cultures, or all of these where
-    the scale has none of them."""
+    the scale has none of them; and of these the ones that are asked for, or all where none is."""
     carb = settings.carb
     cultures, domains = carb_parts(carb)
     languages = [language for language in settings.languages if language in cultures] or cultures
+    asked = carb.quartets.languages or languages
+    languages = [language for language in languages if language in asked] or languages
     return {
         "files": carb.quartets.files,
         "cultures": cultures,
