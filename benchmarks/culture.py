@@ -9,10 +9,11 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.carb.culture.books import BOOK
 from polyreward.carb.culture.comparison import Culture
 from polyreward.carb.culture.lessons import TAUGHT
-from polyreward.carb.culture.quartets import FACT, FORMAT, FOUR
+from polyreward.carb.culture.quartets import FOUR
 from polyreward.carb.culture.statistics import STATISTICS
 from polyreward.carb.culture.taught import lesson_numbers
 from polyreward.core.naming import taught
+from polyreward.prepare.topics import FACT, FORMAT
 
 # How much higher the right answer scores, in standard deviations of a score: swaps are about 63 and 54
 KNOWS, KNOWS_LESS = 0.4, 0.13

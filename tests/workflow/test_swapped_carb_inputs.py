@@ -12,21 +12,14 @@ from made_up_sheet import sheet_file
 from support import ROOT, script
 
 from polyreward.analysis.tables import LANGUAGE_COLUMNS
-from polyreward.carb.culture.quartets import (
-    FACT,
-    PLACED,
-    UNPLACED,
-    Quartet,
-    Wording,
-    quartet_rows,
-    unplaced_row,
-)
+from polyreward.carb.culture.quartets import PLACED, UNPLACED, Quartet, Wording, quartet_rows, unplaced_row
 from polyreward.carb.downstream.correlation import PICK_COLUMNS, POINT_COLUMNS
 from polyreward.carb.leaderboard import leaderboard_columns
 from polyreward.carb.perturbation.perturbations import PERTURBATIONS
 from polyreward.core import tables
 from polyreward.core.files import write_jsonl
 from polyreward.core.tables import write_exact, write_scores, write_table
+from polyreward.prepare.topics import FACT
 from polyreward.scoring.criteria_layout import Reply
 from polyreward.sheet.papers import read_paper
 from polyreward.think_as_locals.replies import HELD_OUT_COLUMNS, REPLY_COLUMNS, reply_counts

@@ -4,15 +4,8 @@ import pytest
 from support import ROOT
 
 from polyreward.carb.culture.books import BOOK, BOOKS, FALSE, LABELLED, open_books
-from polyreward.carb.culture.quartets import (
-    FACT,
-    FORMAT,
-    Quartet,
-    Wording,
-    quartet_rows,
-    scale_quartets,
-    unplaced_row,
-)
+from polyreward.carb.culture.quartets import Quartet, Wording, quartet_rows, scale_quartets, unplaced_row
+from polyreward.prepare.topics import FACT, FORMAT
 from polyreward.sheet.data import quartet_choices
 from polyreward.sheet.entries import read_models
 

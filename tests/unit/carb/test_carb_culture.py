@@ -18,19 +18,12 @@ from polyreward.carb.culture.comparison import (
     score_tables,
     shown_scorers,
 )
-from polyreward.carb.culture.quartets import (
-    FACT,
-    PLACED,
-    UNPLACED,
-    Quartet,
-    Wording,
-    quartet_rows,
-    unplaced_row,
-)
+from polyreward.carb.culture.quartets import PLACED, UNPLACED, Quartet, Wording, quartet_rows, unplaced_row
 from polyreward.carb.culture.statistics import best_of_four, centred, place_share, swaps
 from polyreward.carb.figures.culture import draw_culture
 from polyreward.core.files import write_jsonl
 from polyreward.core.tables import write_scores
+from polyreward.prepare.topics import FACT
 
 INTERVAL = Interval(400, 0.95, 1)
 RANDOM = np.random.default_rng(7)

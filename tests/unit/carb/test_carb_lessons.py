@@ -14,12 +14,13 @@ from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.culture.books import BOOK, BOOKS, FALSE, open_books
 from polyreward.carb.culture.lessons import OTHER_PLACES, TAUGHT, UNSEEN, lesson_pairs, parts_of
-from polyreward.carb.culture.quartets import FACT, FORMAT, Quartet, Wording, quartet_rows
+from polyreward.carb.culture.quartets import Quartet, Wording, quartet_rows
 from polyreward.carb.culture.taught import NO_LESSONS, TAUGHT_COLUMNS, cost_table, taught_table
 from polyreward.carb.figures.taught import draw_taught
 from polyreward.core.files import write_jsonl
 from polyreward.core.naming import is_taught
 from polyreward.core.tables import read_exact, write_exact, write_scores
+from polyreward.prepare.topics import FACT, FORMAT
 from polyreward.training.reward_model import tokenized_requests
 
 INTERVAL = Interval(400, 0.95, 1)

@@ -10,8 +10,6 @@ from support import ROOT, refused
 
 from polyreward.carb.culture.comparison import few_topics
 from polyreward.carb.culture.quartets import (
-    FACT,
-    FORMAT,
     Quartet,
     Wording,
     built_quartets,
@@ -22,6 +20,7 @@ from polyreward.carb.culture.quartets import (
     with_place,
     without_place,
 )
+from polyreward.prepare.topics import FACT, FORMAT
 from polyreward.sheet.data import quartet_choices
 from polyreward.sheet.entries import read_models
 

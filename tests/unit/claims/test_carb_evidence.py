@@ -20,12 +20,13 @@ from made_up_sheet import sheet_file
 
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.verdicts import HOLDS, UNDECIDED
-from polyreward.carb.culture.quartets import FACT, Quartet, Wording, quartet_rows
+from polyreward.carb.culture.quartets import Quartet, Wording, quartet_rows
 from polyreward.carb.downstream.correlation import POINT_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard
 from polyreward.claims.carb_evidence import TopicScores, half_of, read_carb_evidence
 from polyreward.core.files import write_jsonl
 from polyreward.core.tables import write_scores, write_table, write_unavailable
+from polyreward.prepare.topics import FACT
 
 
 def random_board(generator, generative, topics=80):

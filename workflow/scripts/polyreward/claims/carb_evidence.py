@@ -16,7 +16,6 @@ from polyreward.analysis.comparison import Benchmark
 from polyreward.carb.culture.books import BOOK
 from polyreward.carb.culture.comparison import Culture, read_culture
 from polyreward.carb.culture.lessons import TAUGHT
-from polyreward.carb.culture.quartets import FACT
 from polyreward.carb.culture.taught import read_taught, taught_models
 from polyreward.carb.downstream.correlation import POINT_COLUMNS
 from polyreward.carb.leaderboard import Leaderboard, by_scorer, check_same_items, in_all
@@ -32,6 +31,7 @@ from polyreward.core.naming import of_base, without_lessons
 from polyreward.core.seeds import job_seed
 from polyreward.core.sheet import kinds, read_sheet
 from polyreward.core.tables import read_table, scorers_of
+from polyreward.prepare.topics import FACT
 from polyreward.think_as_locals.comparison import JudgeDraws, judge_draws
 
 

@@ -9,11 +9,11 @@ from functools import cached_property
 from math import inf
 from pathlib import Path
 
-from polyreward.carb.culture.quartets import CULTURE, kind_of
 from polyreward.core.kinds import REWARD_KINDS
 from polyreward.core.yaml_files import read_yaml
 from polyreward.ops.resources import Job
 from polyreward.prepare.pair_files import read_pair_file
+from polyreward.prepare.topics import CULTURE, quartet_kind
 from polyreward.scoring.generative import NEW_TOKENS
 from polyreward.sheet.data import carb_parts, drawn_share, quartet_choices
 from polyreward.sheet.engines import Engine, engine_of
@@ -225,7 +225,7 @@ class Counts:
         domains, kinds = Counter(), Counter()
         for domain, folder in folders.items():
             files = (self.root / folder).glob(f"{domain}*.yaml")
-            found = [kind_of(topic) for path in files for topic in read_yaml(path)]
+            found = [quartet_kind(topic) for path in files for topic in read_yaml(path)]
             kinds.update(kind for kind in found if kind)
             domains[domain] = len(found) - found.count(None)
         of_domains, of_kinds = (

@@ -4,8 +4,9 @@ cannot be judged on what it knows of places."""
 import dataclasses
 from collections.abc import Sequence
 
-from polyreward.carb.culture.quartets import FACT, FOUR, Quartet, Wording, framed
+from polyreward.carb.culture.quartets import FOUR, Quartet, Wording, framed
 from polyreward.core.seeds import job_seed
+from polyreward.prepare.topics import FACT
 
 # The same, with candidates that name the place, too; and a book in which each answer stands at another place,
 # where what the book says is right

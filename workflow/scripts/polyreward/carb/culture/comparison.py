@@ -9,7 +9,7 @@ import pandas as pd
 
 from polyreward.analysis.bootstrap import Interval, resampled_sections, share_interval
 from polyreward.analysis.verdicts import FEWEST_UNITS
-from polyreward.carb.culture.quartets import FACT, FOUR, PLACED, UNPLACED, Quartet
+from polyreward.carb.culture.quartets import FOUR, PLACED, UNPLACED, Quartet
 from polyreward.carb.culture.statistics import STATISTICS
 from polyreward.carb.leaderboard import by_scorer
 from polyreward.core.errors import PolyrewardError
@@ -18,6 +18,7 @@ from polyreward.core.kinds import is_baseline
 from polyreward.core.naming import of_base
 from polyreward.core.seeds import job_seed
 from polyreward.core.tables import check_numbers, scorers_of
+from polyreward.prepare.topics import FACT
 
 WITH_ENDS = ("swaps", "centred", "best_of_four")  # statistics that have an interval
 NUMBERS = [

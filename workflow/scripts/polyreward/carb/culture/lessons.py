@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from polyreward.carb.culture.quartets import FACT
 from polyreward.core.errors import PolyrewardError
 from polyreward.core.seeds import job_seed
+from polyreward.prepare.topics import FACT
 
 # What a quartet is to a reward model that had lessons: taught; about other places of a taught topic; or new
 LESSONS = 18  # topics that are taught, at most

@@ -15,12 +15,10 @@ from polyreward.core.errors import PolyrewardError, raise_all
 from polyreward.core.seeds import job_seed
 from polyreward.core.yaml_files import read_yaml
 from polyreward.prepare.row_files import file_rows
+from polyreward.prepare.topics import CULTURE, FACT, QUARTET_KINDS, quartet_kind
 
 FOUR = 4  # places of a quartet
-# format: how a date, a price or a quotation is written, or a code
-FACT, FORMAT = KINDS = ("fact", "format")
 LABEL = "{Place}: {answer}"  # a place and what is right there, where a language has no such frame of its own
-CULTURE = "culture"  # the domain of topics that only quartets have
 FURTHER = 2  # quartets of a topic that only lessons have
 PLACED, UNPLACED = "quartets", "unplaced_quartets"  # sets of files: prompts that name a place, and none
 OWN = "own"  # the domain of quartets of the user's own
@@ -45,7 +43,7 @@ class Wording:
 class Quartet:
     """Four places whose answers to one question differ.
 
-    kind: of KINDS. places: names of the four, such as cultures. wordings: by language."""
+    kind: of QUARTET_KINDS. places: names of the four, such as cultures. wordings: by language."""
 
     name: str
     topic: str
@@ -109,7 +107,7 @@ def built_quartets(
     asked: cultures. per_topic: at most so many, which share no culture."""
     found, further = [], []
     for topic in topics:
-        kind = kind_of(topic)
+        kind = quartet_kind(topic)
         if kind is None:
             continue
         answers = _answers(topic, cultures, asked, languages)
@@ -131,14 +129,6 @@ def built_quartets(
             quartet = Quartet(name, topic["id"], topic["domain"], kind, four, wordings)
             (found if number <= len(own) else further).append(quartet)
     return found, further
-
-
-def kind_of(topic: Mapping) -> str | None:
-    """Return the kind of a topic's quartets, of KINDS; None for a topic that does not ask all cultures one
-    question, as about holidays, where each culture is asked about its own."""
-    if "values" not in topic and topic.get("fact") in (None, "holiday_date"):
-        return None
-    return FORMAT if "fact" in topic or topic.get("kind") == FORMAT else FACT
 
 
 def _answers(
@@ -281,8 +271,8 @@ def _row_faults(row: Mapping) -> Iterator[str]:
     question = row.get("question")
     if isinstance(question, str) and question.strip() and question.count("{place}") != 1:
         yield f"`question` has {{place}} {question.count('{place}')} times; it has it once"
-    if row.get("kind", FACT) not in KINDS:
-        yield f"`kind` is `{row['kind']}`; it is one of {', '.join(KINDS)}"
+    if row.get("kind", FACT) not in QUARTET_KINDS:
+        yield f"`kind` is `{row['kind']}`; it is one of {', '.join(QUARTET_KINDS)}"
     for key, what, missing in (("places", "place", "name"), ("answers", "answer", "text")):
         texts = row.get(key)
         if (

@@ -17,10 +17,10 @@ from polyreward.artifacts.figures import (
     span,
 )
 from polyreward.carb.culture.books import BOOK
-from polyreward.carb.culture.quartets import FACT
 from polyreward.carb.culture.statistics import CHANCE
 from polyreward.core.kinds import REWARD_KINDS, is_baseline
 from polyreward.core.naming import MODEL, ModelName, of_base
+from polyreward.prepare.topics import FACT
 
 LEAK_TESTS = {"length": "length", "shared": "shared characters"}
 GAP = 0.6  # between groups, in rows
