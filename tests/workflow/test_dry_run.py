@@ -210,8 +210,8 @@ def test_trained_reward_models_score_an_own_benchmark_of_the_source_and_of_a_tar
 
 
 def test_worked_solutions_are_fetched_once_for_their_tables_alone(tmp_path):
-    wanted = [f"results/benchmark_gsm-symbolic-{language}.csv" for language in ("en", "it", "zh")]
-    jobs = jobs_from_nothing(*wanted)
+    wanted = [f"results/reference/benchmark_gsm-symbolic-{language}.csv" for language in ("en", "it", "zh")]
+    jobs = jobs_from_nothing("--configfile", "workflow/scales/reference.yaml", "--", *wanted)
     made = {"worked_solutions": 1, "solution_pairs": 3, "own_benchmark": 3, "own_benchmark_table": 3}
     # The reward models of English and of the benchmark's language
     scored = {"single_scores": 2 + 4 + 4, "single_likelihood_scores": 6, "text_baseline_scores": 9}

@@ -55,7 +55,7 @@ def test_lessons_are_three_quartets_of_each_topic_that_is_taught(tiny, tmp_path)
     folder = tmp_path / tiny.settings.carb.topics
     folder.mkdir(parents=True)
     for number in range(5):
-        (folder / f"{tiny.settings.carb.domains[0]}_{number}.yaml").touch()
+        (folder / f"{tiny.settings.carb.domains[0]}_{number}.yaml").write_text("[{values: []}, {id: other}]")
     learns = counted(tiny, "taught_reward_model", root=tmp_path, model="tiny-gemma_en").learns
     assert learns == pytest.approx(6 * 12 * 2 * 90 * 1.8) == pytest.approx(23_328)
     assert (work.LESSONS, work.LESSON_QUARTETS) == (lessons.LESSONS, 1 + quartets.FURTHER)

@@ -96,7 +96,7 @@ def quartet_choices(settings: Settings) -> dict:
     """Return what place quartets are made of, as culture.quartets.scale_quartets takes it.
 
     Languages are the scale's in which CARB's topics are written: those of its cultures, or all of these where
-    the scale has none of them; and of these the ones that are asked for, or all where none is."""
+    the scale has none of them. Of these, only the ones that settings name, or all where none is named."""
     carb = settings.carb
     cultures, domains = carb_parts(carb)
     languages = [language for language in settings.languages if language in cultures] or cultures
