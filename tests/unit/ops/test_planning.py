@@ -151,7 +151,7 @@ def test_topics_of_place_quartets_are_counted_as_they_are_built():
         quartets = models.settings.carb.quartets.model_copy(update={"max_topics": count})
         carb = models.settings.carb.model_copy(update={"quartets": quartets})
         settings = models.settings.model_copy(update={"carb": carb})
-        found[count] = Counts(dataclasses.replace(models, settings=settings), ROOT).topics()
+        found[count] = Counts(dataclasses.replace(models, settings=settings), ROOT).topics
     assert found == {None: 98, 32: 46}
 
 
@@ -165,10 +165,10 @@ def test_place_quartets_count_with_those_of_open_books():
         settings = tiny.settings.model_copy(update={"carb": carb})
         return Counts(dataclasses.replace(tiny, settings=settings), ROOT)
 
-    more = counted(10).quartets() - counted(0).quartets()
+    more = counted(10).quartets - counted(0).quartets
     languages = len(quartet_choices(tiny.settings)["languages"])
     assert more == 30 * languages
-    assert counted(10**6).quartets() < 10**6
+    assert counted(10**6).quartets < 10**6
     for itemset, answers in (("quartets", 16), ("unplaced_quartets", 4)):
         job = made_up("score_long", rule="quartet_scores", itemset=itemset)
         assert counted(10).work(job).reads - counted(0).work(job).reads == pytest.approx(more * answers * 90)

@@ -97,7 +97,7 @@ class Counts:
                 tokens = self._tokens(wildcards.model.rpartition("_")[2])
                 learns = 2 * pairs * settings.reward_model.epochs * PADDING * tokens
             case "taught_reward_model":  # at most, since only topics of facts are taught
-                taught = min(LESSONS, self.topics() // 2) * (1 if carb.quartets.files else LESSON_QUARTETS)
+                taught = min(LESSONS, self.topics // 2) * (1 if carb.quartets.files else LESSON_QUARTETS)
                 learns = 2 * taught * LESSON_PAIRS * carb.lessons.epochs * PADDING * ITEM
             case "sft_policy":
                 sft = alignment.sft
@@ -178,7 +178,7 @@ class Counts:
             case "carb_scores":
                 reads = 4 * items * ITEM
             case "quartet_scores":
-                reads = ASKED[wildcards.itemset] * self.quartets() * ITEM
+                reads = ASKED[wildcards.itemset] * self.quartets * ITEM
             case "carb_perturbed_scores":
                 consistent = len(carb.cultures) * (carb.consistency.items_per_cell or ITEMS)
                 reads = 2 * cells * (7 * rewrites + consistent) * ITEM
@@ -209,15 +209,17 @@ class Counts:
             return reads / CONVERSATION
         return reads / (QUESTION if job.rule in ASKED_ONCE else ITEM)  # each answer that is read
 
+    @cached_property
     def quartets(self) -> int:
-        """Return the place quartets of all languages, with those of open books; at most, since some topics
-        have fewer cultures."""
-        made, carb, topics = quartet_choices(self.settings), self.settings.carb, self.topics()
+        """The place quartets of all languages, with those of open books; at most, since some topics have too
+        few cultures for two."""
+        made, carb, topics = quartet_choices(self.settings), self.settings.carb, self.topics
         books = BOOKS * min(carb.quartets.open_books, topics)
         return len(made["languages"]) * int(topics * carb.quartets.per_topic + books)
 
+    @cached_property
     def topics(self) -> int:
-        """Return the topics of place quartets; at most, since some have too few cultures."""
+        """The topics of place quartets; at most, since some have too few cultures."""
         carb = self.settings.carb
         if carb.quartets.files:
             return FEW
