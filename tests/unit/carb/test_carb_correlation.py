@@ -278,6 +278,8 @@ def test_figure_4_of_few_bases_has_no_interval_and_of_many_policies_both_columns
     found = correlations(of_policies(base="one"))
     figure = figure4.draw_correlations(figure4.plotted(found, "chrf"), "95%")
     assert "no 95% interval" in figure.axes[0].get_ylabel() and figure.get_figwidth() == COLUMN_WIDTH
+    one = figure4.draw_correlations(figure4.plotted(found[found["policy"] != "q"], "chrf"), "95%")
+    assert [label.get_text().split("\n")[0] for label in one.axes[0].get_xticklabels()] == ["p"]
     more = pd.concat([found, found[found["policy"] == "p"].assign(policy="another-policy")])
     assert figure4.draw_correlations(figure4.plotted(more, "chrf"), "95%").get_figwidth() == TEXT_WIDTH
 

@@ -30,10 +30,13 @@ def plotted(correlations: pd.DataFrame, rating: str) -> pd.DataFrame:
 
 @paper_style()
 def draw_correlations(table: pd.DataFrame, confidence: str) -> Figure:
-    """Draw each benchmark's correlation with the rating: a row per set, by policy, the pooled one last.
+    """Draw each benchmark's correlation with the rating: a row per set, by policy, the pooled one last where
+    there are several.
 
     Filled marks are decided; an unknown correlation has none. confidence: such as "95%"."""
     policies = sorted(table["policy"].unique(), key=lambda name: name == POOLED)  # else in the table's order
+    if policies[1:] == [POOLED]:  # whose numbers are those of the only policy
+        del policies[1]
     sets = list(table.groupby("downstream", sort=False))
     wide = len(policies) > IN_ONE_COLUMN
     size = (TEXT_WIDTH if wide else COLUMN_WIDTH, 0.5 + 2.1 * len(sets))
