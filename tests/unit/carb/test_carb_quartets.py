@@ -24,12 +24,12 @@ from polyreward.prepare.topics import FACT, FORMAT
 from polyreward.sheet.data import quartet_choices
 from polyreward.sheet.entries import read_models
 
-SETTINGS = read_models([], ROOT).settings
+SETTINGS = read_models(["workflow/scales/night.yaml"], ROOT).settings  # in all languages
 SCHEMA = ROOT / "workflow/schemas/carb_topics.schema.yaml"
 
 
 def whole(seed, per_topic=2, max_topics=None):
-    """Return the quartets of our topics in mini's languages, and further ones for lessons."""
+    """Return the quartets of our topics, and further ones for lessons."""
     choices = quartet_choices(SETTINGS) | {"per_topic": per_topic, "max_topics": max_topics}
     return scale_quartets(choices, SETTINGS.carb.culture_file, SETTINGS.carb.topics, SCHEMA, seed)
 

@@ -151,6 +151,7 @@ def reward_model(**entry):
         (reward_model(kind="generative", think_as_locals="ful"), "reward_models.r.think_as_locals", "is unknown"),
         ({"carb__generators": {"g": {"kind": "generative", "path": "x"}}}, "carb.generators.g.path", "no model"),
         ({"carb__lessons__bases": 3}, "carb.lessons.bases", "`bases` names 1"),
+        ({"carb__quartets__languages": ["kr"]}, "carb.quartets.languages", "`kr` is unknown"),
         ({"carb__knockout": ["gemma-rm"]}, "carb.knockout", "`gemma-rm` is unknown"),
         ({"carb__questions": ["gone"]}, "carb.questions", "no set of questions; name one of exams"),
         ({"carb__questions": ["mini-eval"]}, "carb.questions", "no set of questions"),

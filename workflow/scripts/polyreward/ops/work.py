@@ -56,7 +56,7 @@ class Work:
 
 
 class Counts:
-    """Counts the work of a scale's jobs. root: of the project, whose folders of topics are counted."""
+    """Counts the work of a scale's jobs. root: of the project, whose topics are counted."""
 
     def __init__(self, models: Models, root: Path):
         self.models, self.settings, self.root = models, models.settings, root

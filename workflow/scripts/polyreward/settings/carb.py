@@ -64,8 +64,8 @@ class Quartets(Section):
     """Place quartets: one question about four places, whose four answers differ."""
 
     languages: Names | None = None
-    """Only these of the scale's languages in which CARB's topics are written; null for all of them. Lessons
-    are in them, too."""
+    """Only these of the scale's languages in which CARB's topics are written; null, or where the scale has
+    none of these, all of them. Lessons are in them, too."""
     max_topics: Count | None = None
     """So many topics of each kind, facts and formats, drawn by hash; null for all. With fewer than ten there
     is no interval."""

@@ -96,7 +96,7 @@ def quartet_choices(settings: Settings) -> dict:
     """Return what place quartets are made of, as culture.quartets.scale_quartets takes it.
 
     Languages are the scale's in which CARB's topics are written: those of its cultures, or all of these where
-    the scale has none of them. Of these, only the ones that settings name, or all where none is named."""
+    the scale has none of them. Of these, only the ones that settings name, if there is one."""
     carb = settings.carb
     cultures, domains = carb_parts(carb)
     languages = [language for language in settings.languages if language in cultures] or cultures
