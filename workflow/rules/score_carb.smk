@@ -44,7 +44,7 @@ rule carb_scores:
     benchmark:
         "<benchmarks>/carb_scores/{scorer}.tsv"
     wildcard_constraints:
-        scorer=one_of(name for name in CARB_SCORERS if name not in CARB_TEXT),
+        scorer=one_of(name for name in CARB_SCORERS if SHEET.kind[name] != "baseline"),
     priority: lambda wc: int(SHEET.kind[wc.scorer] == "generative")  # judges take longest
     conda:
         "../../envs/score.yaml"
@@ -59,6 +59,28 @@ rule carb_scores:
         knockout=lambda wc: seed_of("knockout") if wc.scorer.endswith(KNOCKOUT) else None,
     script:
         "../scripts/score/carb_scores.py"
+
+
+rule carb_likelihood_scores:
+    # The whole base, untrained: an answer's log-likelihood, and what the prompt adds to it (PMI).
+    input:
+        base=lambda wc: MODELS.base(wc.base),
+        item_files=expand("<prepared>/carb/{culture}.jsonl", culture=CULTURES),
+    output:
+        expand("<scores>/carb/{kind}-{{base}}/{culture}.parquet", kind=["loglik", "pmi"], culture=CULTURES),
+    log:
+        "<logs>/carb_likelihood_scores/{base}.log",
+    benchmark:
+        "<benchmarks>/carb_likelihood_scores/{base}.tsv"
+    conda:
+        "../../envs/score.yaml"
+    threads: THREADS.score
+    resources:
+        **for_models("score", "{base}", minutes=240),
+    params:
+        scoring=SCORING,
+    script:
+        "../scripts/score/carb_likelihood_scores.py"
 
 
 use rule carb_scores as candidate_scores with:

@@ -7,7 +7,7 @@ from made_up_scorers import ByText
 from support import refused, script
 from tiny_models import base, bases, reward_folder, trained  # noqa: F401
 
-from polyreward.carb.scores import SCORE_COLUMNS, item_scores, load_scorer, write_item_scores
+from polyreward.carb.scores import SCORE_COLUMNS, asked_of, item_scores, load_scorer, write_item_scores
 from polyreward.core.files import write_jsonl
 from polyreward.core.tables import read_scores
 from polyreward.scoring.interface import Conversations
@@ -65,6 +65,15 @@ def test_all_files_at_once_and_apart_again(tmp_path):
     of_y = table[(table["scorer"] == "y") & (table["language"] == "ja")]
     assert list(of_y["score"]) == [5, 1] and set(of_y["template"]) == {"of i3"}
     assert set(table["id"]) == {"i1", "i2", "i3"} and set(table["benchmark"]) == {"carb"}
+
+
+def test_scores_that_are_known_are_not_computed_again(tmp_path):
+    items, path, output = [item("i1"), item("i2")], tmp_path / "carb/de.jsonl", tmp_path / "carb/x/de.parquet"
+    write_jsonl(items, path)
+    model = fake()
+    write_item_scores({"x": model}, [path], [output], "test", {"x": fake(a=7).score(asked_of(items), "")})
+    assert not model.asked
+    assert list(read_scores([output])["score"]) == [7, 2, 3, 0] * 2
 
 
 def questions(*answers) -> list[Conversations]:

@@ -12,7 +12,7 @@ from polyreward.core.errors import PolyrewardError
 from polyreward.core.files import read_jsonl
 from polyreward.core.tables import parse_score_path, write_scores
 from polyreward.scoring.families import load_reward_model
-from polyreward.scoring.interface import Conversations, RewardModel
+from polyreward.scoring.interface import Conversations, RewardModel, Scores
 from polyreward.scoring.pairs import margin_noise
 
 # `template`: the item's topic, which is asked of many cultures; `language`: the culture's
@@ -27,15 +27,23 @@ SCORE_COLUMNS = list(SCORE_TYPES)
 Items = Sequence[dict]
 
 
-def item_scores(reward_model: RewardModel, items: Items, label: str) -> pd.DataFrame:
+def asked_of(items: Items) -> list[Conversations]:
+    """Return the prompt and the answers of each item."""
+    return [Conversations(item["prompt"], tuple(item["answers"])) for item in items]
+
+
+def item_scores(
+    reward_model: RewardModel, items: Items, label: str, scores: Scores | None = None
+) -> pd.DataFrame:
     """Return a row per answer of some items: SCORE_COLUMNS, and `policy` where items have it.
 
-    within_noise: batching may move the chosen (or first) answer's lead over the best other that far. Raises
-    PolyrewardError that names items whose scores are NaN."""
+    scores: the reward model's, where they are known already. within_noise: batching may move the chosen (or
+    first) answer's lead over the best other that far. Raises PolyrewardError that names items whose scores
+    are NaN."""
     if not items:  # the user's own have no rewrites
         return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in SCORE_TYPES.items()})
-    asked = [Conversations(item["prompt"], tuple(item["answers"])) for item in items]
-    scores = reward_model.score(asked, label)
+    if scores is None:
+        scores = reward_model.score(asked_of(items), label)
     rows, margins = [], []
     for item, values in zip(items, scores.values, strict=True):
         place, answers = item["chosen"] or 0, item["answers"]
@@ -65,15 +73,18 @@ def write_item_scores(
     item_files: Iterable[str | Path],
     outputs: Iterable[str | Path],
     label: str,
+    known: Mapping[str, Scores] = {},
 ) -> None:
     """Score all items by each reward model, {scorer: it}, and write each file of scores.
 
-    item_files: `<benchmark>/<culture or policy>.jsonl`. outputs: `<benchmark>/<scorer>/<same>.parquet`."""
+    item_files: `<benchmark>/<culture or policy>.jsonl`. outputs: `<benchmark>/<scorer>/<same>.parquet`.
+    known: {scorer: scores of all items}, of those that are not to be scored again."""
     files = {Path(path): list(read_jsonl(path)) for path in item_files}
     ends = np.cumsum([sum(len(item["answers"]) for item in items) for items in files.values()])
     tables = {}
     for scorer, reward_model in reward_models.items():
-        table = item_scores(reward_model, [item for items in files.values() for item in items], label)
+        every = [item for items in files.values() for item in items]
+        table = item_scores(reward_model, every, label, known.get(scorer))
         for path, start, end in zip(files, [0, *ends], ends, strict=False):
             tables[path.parent.name, scorer, path.stem] = table.iloc[start:end]
     for output in outputs:

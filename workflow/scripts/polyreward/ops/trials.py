@@ -31,7 +31,8 @@ TRIED = {
     "candidates": ("sampling", "carb.candidates.per_question"),
     **dict.fromkeys(("base_probe_scores", "passage_states"), ("hidden states", "scoring.token_budget")),
     **dict.fromkeys(
-        ("base_likelihood_scores", "single_likelihood_scores"), (LIKELIHOOD, "scoring.token_budget")
+        ("base_likelihood_scores", "single_likelihood_scores", "carb_likelihood_scores"),
+        (LIKELIHOOD, "scoring.token_budget"),
     ),
     **dict.fromkeys(
         ("reward_scores", "cross_reward_scores", "single_scores", "labelled_pairs"),

@@ -29,11 +29,15 @@ class MutualInformation(LogLikelihood):
 
     def score(self, conversations: Sequence[Conversations], label: str) -> Scores:
         """Score every answer by its log-likelihood after the prompt, minus the one after an empty prompt."""
+        return self.with_loglik(conversations, label)[1]
+
+    def with_loglik(self, conversations: Sequence[Conversations], label: str) -> tuple[Scores, Scores]:
+        """Return the log-likelihoods after the prompt, and PMI, reading the prompts once for both."""
         prompted = super().score(conversations, label)
         empty = [Conversations("", answers) for _, answers in conversations]
         unprompted = super().score(empty, f"{label}, without prompts")
         gained = [after - before for after, before in zip(prompted.values, unprompted.values, strict=True)]
-        return Scores(gained, prompted.truncated)
+        return prompted, Scores(gained, prompted.truncated)
 
 
 @dataclasses.dataclass(frozen=True)
