@@ -151,11 +151,11 @@ def of_claims(data: Simulated, seeds: int, generator: np.random.Generator, inter
     yield "claim, mean lead in four languages", n, low, high, 100 * (data.truth[0] - data.truth[1])
 
 
-def of_kinds(generator: np.random.Generator, interval: Interval, size: int = 32) -> Found:
+def of_kinds(generator: np.random.Generator, interval: Interval, size: int) -> Found:
     """Yield the intervals of a benchmark with two kinds of each request, which are repeated measures of it.
 
     Two models in two languages: an average, a difference, a section, a kind, a transfer gap, and how two
-    models differ in it. Kinds are drawn for each template, as hashes do."""
+    models differ in it. Kinds are drawn for each template, as hashes do. size: templates of a section."""
     rows = [
         {"id": f"{section}-{n}-{kind}", "template": f"{section}-{n}", "subset": section, "kind": str(kind)}
         for section in SECTIONS
@@ -322,7 +322,8 @@ def coverage_table(repetitions: int, samples: int, scales: Sequence[str] = tuple
             if seeds > 1:
                 rows += [*of_trainings(data, seeds, *drawing), *of_claims(data, seeds, *drawing)]
             if scale == "mini":
-                for simulate in (of_kinds, of_learning, of_win_rates, of_the_nearly_perfect):
+                rows += of_kinds(*drawing, data.n // len(SECTIONS))
+                for simulate in (of_learning, of_win_rates, of_the_nearly_perfect):
                     rows += simulate(*drawing)
             found += [(scale, *row) for row in rows]
             if (number + 1) % 50 == 0:

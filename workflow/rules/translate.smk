@@ -90,6 +90,8 @@ rule passages:
         "../../envs/sources.yaml"
     params:
         languages=brought(SETTINGS.passages),
+        max_passages=SETTINGS.max_passages,
+        seed=seed_of("passages"),
     script:
         "../scripts/translate/passages.py"
 

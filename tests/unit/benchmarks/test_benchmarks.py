@@ -44,9 +44,9 @@ def test_layouts_are_those_that_the_scales_settings_draw(benchmark):
         )
         for name, of in layouts.items()
     }
-    # docs/data/mini/table1.csv has 256 pairs of 128 templates; RewardBench has 2,985 pairs, and each
+    # docs/data/mini/table1.csv has 160 pairs of 80 templates; RewardBench has 2,985 pairs, and each
     # programming problem in six languages
-    assert sizes["mini"] == (256, 128, 10 * 4 * 6, 2 * 17, 3 * 4 * 2)
+    assert sizes["mini"] == (160, 80, 10 * 4 * 6, 2 * 17, 3 * 4 * 2)
     assert sizes["paper"][:2] == (2985, 2985 - 5 * 164)
     judged = layouts["gpu"].rows["subset"].value_counts().clip(upper=12).sum()
     assert sizes["gpu"][1:] == (4 * 150, 10 * 4 * 12, judged, 3 * 4 * 10) and judged > 20 * 12

@@ -60,10 +60,10 @@ def test_rows_that_come_in_a_language_need_no_engine(rowset, language, pool, rel
     assert is_released(settings, with_released(["en", "es"]), rowset, language) == released
 
 
-def test_each_benchmark_has_a_share_of_its_own_and_twins_are_used_whole():
+def test_each_benchmark_has_a_share_of_its_own_and_of_twins_all_fills_are_used():
     named = {"main": "bench", "twins": "pairs", "unseen_kinds": "unseen"}
     settings = small_settings(
-        benchmarks=named, templates_per_section={"main": 3, "pool": 5}, fills_per_template=2
+        benchmarks=named, templates_per_section={"main": 3, "pool": 5, "twins": 4}, fills_per_template=2
     )
     assert paper_benchmarks(settings) == ["bench", "pairs", "unseen"]
     assert paper_benchmarks(small_settings()) == ["bench", "pairs"]
@@ -71,7 +71,7 @@ def test_each_benchmark_has_a_share_of_its_own_and_twins_are_used_whole():
     assert shares == {
         "pool": {"templates": 5, "rows": 2},
         "bench": {"templates": 3, "rows": 2},
-        "pairs": {"templates": None, "rows": None},
+        "pairs": {"templates": 4, "rows": None},
         "unseen": {"templates": 12, "rows": 2},
         "rewardbench": {"templates": 3, "rows": 2},  # as the main one
     }

@@ -89,7 +89,8 @@ class Counts:
         in_set = (carb.questions_per_culture or 0) * len(carb.cultures) or QUESTIONS
         questions, longest = in_set * len(carb.questions), carb.candidates.max_new_tokens
         cells = len(carb.domains) * len(carb.cultures)
-        translation, passages = settings.translation, ROWS.get(settings.passages, FEW)
+        translation = settings.translation
+        passages = min(ROWS.get(settings.passages, FEW), settings.max_passages or inf)
         items, rewrites = cells * (carb.items_per_cell or ITEMS), carb.perturbation.items_per_cell or ITEMS
         reads = steps = learns = 0.0
         match rule:
@@ -177,6 +178,8 @@ class Counts:
                 return self._work(of_items.get(wildcards.itemset, "carb_perturbed_scores"), wildcards)
             case "carb_scores":
                 reads = 4 * items * ITEM
+            case "carb_likelihood_scores":  # with and without the prompt
+                reads = 2 * 4 * items * ITEM
             case "quartet_scores":
                 reads = ASKED[wildcards.itemset] * self.quartets * ITEM
             case "carb_perturbed_scores":

@@ -177,6 +177,9 @@ class Settings(Section):
     """The benchmarks: names in workflow/catalog/benchmarks.yaml."""
     passages: str
     """Parallel texts for Figures 1 and 2: a name in workflow/catalog/datasets.yaml (paper: BeleBele)."""
+    max_passages: Annotated[int, Field(ge=4)] | None = None
+    """So many of them, drawn by hash, the same in every language; null for all (paper: null). Figure 1's
+    estimates of similarity need four."""
     carb: Carb
     """The CARB benchmark."""
     think_as_locals: ThinkAsLocals

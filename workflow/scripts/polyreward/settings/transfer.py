@@ -41,6 +41,8 @@ class TemplatesPerSection(Section):
     """To train on, and to tune with."""
     main: Count | None
     """Of the main benchmark."""
+    twins: Count | None = None
+    """Of the twins."""
 
 
 class Benchmarks(Section):

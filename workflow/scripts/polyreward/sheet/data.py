@@ -25,10 +25,8 @@ def drawn_share(settings: Settings, use: str) -> dict[str, int | None]:
     one."""
     if use != "pool":
         use = next((key for key, name in settings.benchmarks if name == use), "main")
-    if use == "twins":
-        return {"templates": None, "rows": None}
     named = {**dict(settings.templates_per_section), "unseen_kinds": UNSEEN_TEMPLATES}
-    return {"templates": named[use], "rows": settings.fills_per_template}
+    return {"templates": named[use], "rows": None if use == "twins" else settings.fills_per_template}
 
 
 def judge_kinds(settings: Settings, catalog: Catalog) -> dict[str, list[str]]:
