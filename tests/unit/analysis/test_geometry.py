@@ -1,7 +1,10 @@
 """Spectra and CKA of known matrices."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+import yaml
 from support import script
 from tiny_models import ROWS
 from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
@@ -9,6 +12,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSequenceClassificatio
 from polyreward.analysis.bootstrap import Interval
 from polyreward.analysis.geometry import COLUMNS, geometry_table, linear_cka, spectra
 from polyreward.core.errors import PolyrewardError
+from polyreward.core.files import read_jsonl
 from polyreward.prepare.passages import parallel_passages
 from polyreward.transfer.figure1 import draw_figure1
 
@@ -122,6 +126,20 @@ def test_passages_are_taken_apart_by_language():
     assert parallel_passages(items, ["es"], "p.yaml") == {
         "es": [{"id": "a", "text": "uno"}, {"id": "b", "text": "dos"}]
     }
+
+
+def test_a_part_of_the_passages_is_the_same_one_in_every_language(tmp_path):
+    items = [{"id": f"p{number}", "en": f"one {number}", "es": f"uno {number}"} for number in range(9)]
+    path, outputs = tmp_path / "p.yaml", [tmp_path / f"{language}.jsonl" for language in ("en", "es")]
+    path.write_text(yaml.safe_dump(items))
+    kept = {}
+    for most in (4, 6, None):
+        params = SimpleNamespace(languages=["en", "es"], max_passages=most, seed=1)
+        script("translate/passages").main(SimpleNamespace(input=[path], output=outputs, params=params))
+        english, spanish = ([row["id"] for row in read_jsonl(output)] for output in outputs)
+        assert english == spanish and len(english) == (most or 9)
+        kept[most] = set(english)
+    assert kept[4] < kept[6] < kept[None]
 
 
 def test_every_passage_that_lacks_a_language_is_named():
