@@ -9,6 +9,7 @@ import pytest
 import torch
 import yaml
 from short_texts import SHORT
+from support import refused
 from tiny_models import ROOT
 from transformers import AutoTokenizer
 
@@ -16,7 +17,7 @@ from polyreward import cli
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError
 from polyreward.gpu_check import check
-from polyreward.gpu_check.bench import TRIALS, Clock
+from polyreward.gpu_check.bench import ATTEMPTS, TRIALS, Clock, writing_seconds
 from polyreward.gpu_check.check import check_scale, start_problems
 from polyreward.ops import stand_ins
 from polyreward.ops.planning import plan_text, planned_jobs
@@ -55,6 +56,13 @@ def test_each_kind_of_job_runs_by_the_pipeline_s_own_functions_and_is_measured(w
     assert all(sum(row.get(name, 0) > 0 for name in speeds) == 1 for row in tried)
     assert found["card"] == "cpu" and not any("peak_gib" in row for row in tried)
     assert [row["model"] for row in found["trials"] if row["kind"] == check.SMALL] == ["gemma3_text", "llama"]
+
+
+def test_a_step_of_writing_takes_no_negative_time_where_another_program_disturbs():
+    timed = iter([5.0, 4.0, 1.0, 7.0])  # of one token and of four, in turns
+    assert writing_seconds(lambda tokens: next(timed), 3) == (1.0, 2.0)
+    said = refused(writing_seconds, lambda tokens: 1 / tokens, 3)
+    assert f"4 tokens were written faster than one, {ATTEMPTS} times; end other programs" in said
 
 
 def test_the_plan_takes_its_hours_from_there(written, overlays):
