@@ -311,7 +311,7 @@ def coverage_table(repetitions: int, samples: int, scales: Sequence[str] = tuple
     for scale in scales:
         layout = layout_of(scale)
         data = Simulated(layout.rows, layout.benchmark)
-        # Mini's headlines come from three trainings of each reward model
+        # As users may set; one training has no spread
         seeds = SEEDS if scale == "mini" else layout.trainings
         for number in range(repetitions):
             drawing = np.random.default_rng([7, number]), Interval(samples, CONFIDENCE, number)
@@ -321,8 +321,9 @@ def coverage_table(repetitions: int, samples: int, scales: Sequence[str] = tuple
             rows += of_quartets(layout.topics, np.random.default_rng([8, number]), drawing[1])
             if seeds > 1:
                 rows += [*of_trainings(data, seeds, *drawing), *of_claims(data, seeds, *drawing)]
-            if scale == "mini":
+            if scale in ("mini", "reference"):
                 rows += of_kinds(*drawing, data.n // len(SECTIONS))
+            if scale == "mini":
                 for simulate in (of_learning, of_win_rates, of_the_nearly_perfect):
                     rows += simulate(*drawing)
             found += [(scale, *row) for row in rows]

@@ -23,6 +23,7 @@ from polyreward.sources.templates import template_rows
 ROOT = Path(__file__).parent.parent
 SCALES = {
     "mini": [],
+    "reference": ["workflow/scales/reference.yaml"],
     "night": ["workflow/scales/night.yaml"],
     "gpu": ["workflow/scales/gpu.yaml"],
     "paper": ["workflow/scales/paper.yaml"],
