@@ -14,7 +14,7 @@ from polyreward.core.errors import PolyrewardError
 CAUTIOUS = [
     *("benchmark, subset", "95% right", "95% right, difference", "trainings, section"),
     *("Think-as-Locals, rewardbench", "Think-as-Locals, rewardbench, difference"),
-    *("quartets", "lessons"),  # of 10 to 32 topics
+    *("quartets", "lessons", "one kind, drift"),  # of 10 to 32 topics or templates
 ]
 
 
