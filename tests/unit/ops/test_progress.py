@@ -160,6 +160,17 @@ def test_a_server_that_is_asked_again_is_shown_once_in_a_while(tmp_path):
     assert tail.retries([job]) == [shown.format(4)]
 
 
+def test_what_a_job_warned_of_is_told_when_it_has_ended(tmp_path):
+    log = tmp_path / "train.log"
+    log.write_text("step 1 of 2\nwarning: b_ko: may have learnt nothing\nno warning: here\n")
+    run, _ = run_of({"train": 3})
+    run.start(1, "train", logs=[log])
+    run.start(2, "train", logs=[tmp_path / "none.log"])
+    run.start(3, "train")
+    assert run.finish(1) == ["warning: train: b_ko: may have learnt nothing"]
+    assert run.finish(2) == run.finish(3) == run.finish(4) == [] and run.done == 3
+
+
 def test_a_failed_job_is_no_longer_left_and_one_that_is_tried_again_is():
     run, clock = run_of({"train": 2}, {"train": [60.0]})
     run.start(1, "train", {"base": "b"})
@@ -318,6 +329,12 @@ def test_on_a_terminal_one_line_is_renewed(monkeypatch, folder):
     text = shown(monkeypatch, Terminal(), events(folder, jobs=4))
     assert text.count("\n") == 3  # the plan, and the end
     assert text.count(plugin.CLEAR) > 4
+
+
+def test_a_warning_of_a_finished_job_is_a_line_of_its_own(monkeypatch, folder):
+    (folder / "one.log").write_text("warning: b_ko: may have learnt nothing\n")
+    lines = shown(monkeypatch, io.StringIO(), events(folder, jobs=1)).splitlines()
+    assert lines.count("warning: one: b_ko: may have learnt nothing") == 1
 
 
 def test_a_failure_is_shown_once(monkeypatch, folder):

@@ -112,9 +112,8 @@ def test_full_fine_tuning_changes_every_layer_and_lowers_the_loss_on_its_own_pai
 def test_a_training_that_ends_as_a_guess_says_so(tiny_gemma, tmp_path, capsys):
     folder = train(tiny_gemma, tmp_path, epochs=10, lora=None, learning_rate=1e-12)
     said = capsys.readouterr().err
-    assert (
-        "may have learnt nothing: in the last fifth of its steps the loss is 0." in said and "0.693" in said
-    )
+    line = next(line for line in said.splitlines() if "may have learnt nothing" in line)
+    assert line.startswith("warning: ") and "in the last fifth of its steps the loss is 0." in line
     losses = [step["loss"] for step in record_of(folder)["steps"] if "loss" in step]
     assert len(losses) == training.ENOUGH_STEPS
 

@@ -131,7 +131,8 @@ class LogHandler(LogHandlerBase):
                 self._write(run.plan())
             run.start(record.jobid, record.rule_name, record.wildcards, record.log)
         elif event == LogEvent.JOB_FINISHED and run:
-            run.finish(record.job_id)
+            for line in run.finish(record.job_id):
+                self._write(line)
             self._show(run)
         elif self.interrupted:
             return  # jobs that were ended have not failed

@@ -16,6 +16,7 @@ from polyreward.core.processes import is_main, rank
 # Begin the first lines of a job's log, which `polyreward costs` and docs/fill.py read
 ASKED = "asked for: "
 RAN_ON = "ran on: "
+WARNED = "warning: "  # before a line that the run shows when its job has ended
 MARK = "announce: "  # before a line that the job which started this process is to announce
 # Environment variable that is set where another program shows the progress of jobs.
 LOG_ONLY = "POLYREWARD_LOG_ONLY"
@@ -59,6 +60,11 @@ def announce(text: str) -> None:
     print("\n".join(_before + line for line in text.split("\n")), file=sys.stderr, flush=True)
     if _terminal is not None:
         print(text, file=_terminal, flush=True)
+
+
+def warn(text: str) -> None:
+    """Announce what the user should look at; a run with a line of progress shows it, too, in one line."""
+    announce(f"{WARNED}{text}")
 
 
 def left_out_text(reasons: Mapping[str, Sequence[str]], named: bool = True) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from polyreward.core.errors import UnavailableError, first_line, how_to_retry
-from polyreward.core.logs import announce
+from polyreward.core.logs import announce, warn
 from polyreward.core.seals import sealed_folder
 from polyreward.core.tables import REASON, read_sealed, write_unavailable
 from polyreward.core.yaml_files import read_yaml
@@ -42,7 +42,7 @@ def scores_or_reason(
         for path in unwritten:
             write_unavailable(first_line(error), path, **files[path])
         if unwritten:
-            announce(f"{scorer}: no scores, an empty row in tables. {how_to_retry(unwritten[0])}\n{error}")
+            warn(f"{scorer}: no scores, an empty row in tables. {how_to_retry(unwritten[0])}\n{error}")
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def policy_or_reason(output: str, scorer: str, may_be_missing: bool) -> Iterator
             raise
         with sealed_folder(output) as folder:
             _leave_in(folder, first_line(error))
-        announce(f"{scorer}: no policy is trained with it. {how_to_retry(output)}\n{error}")
+        warn(f"{scorer}: no policy is trained with it. {how_to_retry(output)}\n{error}")
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from polyreward.core.logs import ASKED, RAN_ON
+from polyreward.core.logs import ASKED, RAN_ON, WARNED
 from polyreward.core.project import ROOT
 from polyreward.ops.scales import scale_of
 
@@ -93,12 +93,15 @@ class Run:
             self.left[rule] += 1
         self.running[number] = Job(rule, name, self.clock(), [str(log) for log in logs])
 
-    def finish(self, number: int) -> None:
-        """Note that a job is done."""
-        if job := self.running.pop(number, None):
-            self.now[job.rule].append(self.clock() - job.start)
-            self._end(job)
-            self.done += 1
+    def finish(self, number: int) -> list[str]:
+        """Note that a job is done; return what its log warns of, a line each."""
+        if not (job := self.running.pop(number, None)):
+            return []
+        self.now[job.rule].append(self.clock() - job.start)
+        self._end(job)
+        self.done += 1
+        lines = [line for line in _log_text(job).splitlines() if line.startswith(WARNED)]
+        return [f"{WARNED}{job.rule}: {line.removeprefix(WARNED)}" for line in lines]
 
     def fail(self, number: int, rule: str = "", logs: Iterable[str] = ()) -> Job:
         """Note that a job failed, and return it."""
@@ -260,8 +263,11 @@ def failure(job: Job, after: float, executor: str | None = None) -> str:
 
     executor: its words, such as a cluster's that the job ran out of memory.
     """
-    logs = [Path(log) for log in job.logs]
-    text = "".join(log.read_text(encoding="utf-8", errors="replace") for log in logs if log.is_file())
-    why = reason(text) or [SILENT if logs else "it has no log"]
-    lines = [*(executor or "").split("\n"), *why, *(f"log: {log}" for log in logs)]
+    why = reason(_log_text(job)) or [SILENT if job.logs else "it has no log"]
+    lines = [*(executor or "").split("\n"), *why, *(f"log: {log}" for log in job.logs)]
     return "\n  ".join([f"failed: {job.name}, after {duration(after)}", *filter(None, lines)])
+
+
+def _log_text(job: Job) -> str:
+    logs = [Path(log) for log in job.logs]
+    return "".join(log.read_text(encoding="utf-8", errors="replace") for log in logs if log.is_file())

@@ -20,7 +20,7 @@ from polyreward.core.conversations import (
     rendered_text,
 )
 from polyreward.core.errors import PolyrewardError, UnavailableError, is_outage, lacks_memory
-from polyreward.core.logs import announce
+from polyreward.core.logs import warn
 from polyreward.core.naming import COMMIT
 from polyreward.core.seals import intact
 from polyreward.models.answer_reward import last_place
@@ -205,7 +205,7 @@ def loaded(
         raise UnavailableError(f"{source}: {fault}")
     if found["unexpected_keys"]:
         names = sorted(found["unexpected_keys"])
-        announce(
+        warn(
             f"{source}: left out are tensors that its kind of model has no place for: {', '.join(names[:3])}"
             f" ({len(names)} in all); if they matter, correct `architectures` in its config.json"
         )
@@ -297,4 +297,4 @@ def _check_fit(model: torch.nn.Module, tokenizer, source: str | Path, max_length
                     f" {made_for} or less (--max-length, or its entry's `max_length`)"
                 )
     if made_for and max_length > made_for:
-        announce(f"{source}: is made for {made_for} tokens; texts of up to {max_length} may score at random")
+        warn(f"{source}: is made for {made_for} tokens; texts of up to {max_length} may score at random")

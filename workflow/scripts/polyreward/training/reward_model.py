@@ -15,7 +15,7 @@ from trl import RewardConfig, RewardTrainer
 from polyreward.accel.trainers import speed_up_reward_trainer
 from polyreward.core.conversations import conversation_ids
 from polyreward.core.errors import PolyrewardError, raise_all
-from polyreward.core.logs import announce
+from polyreward.core.logs import announce, warn
 from polyreward.core.memory import release_freed_memory
 from polyreward.models.reward_model import reward_model_to_train
 from polyreward.prepare.pool import margin_problems
@@ -144,7 +144,7 @@ def train_reward_model(
 
     finish_training(trainer, tokenizer, new_model, training_record, job)
     if "margin" not in dataset.column_names and (warning := guessing_warning(trainer.state.log_history)):
-        announce(f"{job.label}: {warning}")
+        warn(f"{job.label}: {warning}")
 
 
 def guessing_warning(history: Sequence[dict]) -> str:
