@@ -285,7 +285,7 @@ TRIALS: dict[str, Callable[[Bench], Found]] = {
 def writing_seconds(write: Callable[[int], float], more: int) -> tuple[float, float]:
     """Return the seconds of a first token, and of each of so many more.
 
-    write: returns the seconds that so many tokens take. Another program may slow down the first token alone,
+    write: returns the seconds that so many tokens take. Another program may slow down only the first token,
     so that the longer text is faster; then both are written again.
 
     Raises:
