@@ -48,7 +48,7 @@ def test_figure_1_holds_every_model_and_its_csv_what_is_drawn(tiny):
     spectrum = table[table["quantity"] == "spectrum"]
     assert spectrum.groupby(["base_model", "rm_training"])["value"].sum().round(5).eq(1).all()
     assert table[table["quantity"] == "cka"].groupby(["base_model", "rm_training"]).size().eq(3).all()
-    assert shares["n_passages"].eq(200).all()
+    assert shares["n_passages"].eq(100).all()
 
 
 def test_figure_2_has_disjoint_tokens_and_a_test_for_each_language(tiny):
