@@ -163,12 +163,13 @@ def test_a_server_that_is_asked_again_is_shown_once_in_a_while(tmp_path):
 def test_what_a_job_warned_of_is_told_when_it_has_ended(tmp_path):
     log = tmp_path / "train.log"
     log.write_text("step 1 of 2\nwarning: b_ko: may have learnt nothing\nno warning: here\n")
-    run, _ = run_of({"train": 3})
+    run, _ = run_of({"train": 4})
     run.start(1, "train", logs=[log])
     run.start(2, "train", logs=[tmp_path / "none.log"])
     run.start(3, "train")
+    run.start(4, "train", logs=[log])  # the same words again
     assert run.finish(1) == ["warning: train: b_ko: may have learnt nothing"]
-    assert run.finish(2) == run.finish(3) == run.finish(4) == [] and run.done == 3
+    assert run.finish(2) == run.finish(3) == run.finish(4) == run.finish(5) == [] and run.done == 4
 
 
 def test_a_failed_job_is_no_longer_left_and_one_that_is_tried_again_is():

@@ -82,6 +82,7 @@ class Run:
         self.reference: dict[str, float] = {}  # mean seconds of each rule's jobs in the reference run
         self.interrupted = False  # by the user
         self.busy = 0.0  # seconds of all jobs that have ended
+        self.warned: set[str] = set()  # many jobs load the same model, and warn of the same
 
     def start(
         self, number: int, rule: str, wildcards: Mapping[str, str] | None = None, logs: Iterable[str] = ()
@@ -94,13 +95,15 @@ class Run:
         self.running[number] = Job(rule, name, self.clock(), [str(log) for log in logs])
 
     def finish(self, number: int) -> list[str]:
-        """Note that a job is done; return what its log warns of, a line each."""
+        """Note that a job is done; return what its log warns of, a line each, if no other job has said it."""
         if not (job := self.running.pop(number, None)):
             return []
         self.now[job.rule].append(self.clock() - job.start)
         self._end(job)
         self.done += 1
-        lines = [line for line in _log_text(job).splitlines() if line.startswith(WARNED)]
+        lines = dict.fromkeys(line for line in _log_text(job).splitlines() if line.startswith(WARNED))
+        lines = [line for line in lines if line not in self.warned]
+        self.warned.update(lines)
         return [f"{WARNED}{job.rule}: {line.removeprefix(WARNED)}" for line in lines]
 
     def fail(self, number: int, rule: str = "", logs: Iterable[str] = ()) -> Job:
